@@ -22,7 +22,8 @@ function(tributary_program name)
   cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${PROGRAM_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${PROGRAM_LINK} tributary_warnings tributary_allocator)
+  target_link_libraries(${name} PRIVATE ${PROGRAM_LINK} tributary_warnings tributary_allocator
+                        tributary_sanitizer)
   install(TARGETS ${name} RUNTIME)
 endfunction()
 
@@ -33,7 +34,7 @@ function(tributary_test name)
   add_executable(${name} ${TEST_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${TEST_LINK} GTest::gtest GTest::gmock GTest::gtest_main
-                        tributary_warnings)
+                        tributary_warnings tributary_sanitizer)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)

@@ -30,6 +30,13 @@ if(TRIBUTARY_SANITIZE)
   add_link_options(-fsanitize=${TRIBUTARY_SANITIZE})
 endif()
 
+# Linked into every program.
+add_library(tributary_sanitizer INTERFACE)
+if(TRIBUTARY_SANITIZE MATCHES "thread")
+  target_sources(tributary_sanitizer INTERFACE ${PROJECT_SOURCE_DIR}/tests/tools/tsan_abseil.cc)
+  target_link_libraries(tributary_sanitizer INTERFACE ${CMAKE_DL_LIBS})
+endif()
+
 find_package(CUDAToolkit QUIET)
 if(CUDAToolkit_FOUND)
   message(STATUS "CUDA toolkit ${CUDAToolkit_VERSION} found; this version has no CUDA backend yet")

@@ -19,11 +19,13 @@
   } while (false)
 
 // ASSIGN_OR_RETURN(auto x, F()): x is F()'s value, or F()'s status is returned.
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration in parentheses is none.
 #define ASSIGN_OR_RETURN(declaration, expression) \
   ASSIGN_OR_RETURN_INNER(TRIBUTARY_CONCAT(status_or_, __LINE__), declaration, expression)
 #define ASSIGN_OR_RETURN_INNER(temporary, declaration, expression) \
   auto temporary = (expression);                                   \
   if (!temporary.ok()) return std::move(temporary).status();       \
   declaration = *std::move(temporary)
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif  // TRIBUTARY_COMMON_BASE_STATUS_MACROS_H_

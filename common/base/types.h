@@ -2,6 +2,7 @@
 #ifndef TRIBUTARY_COMMON_BASE_TYPES_H_
 #define TRIBUTARY_COMMON_BASE_TYPES_H_
 
+#include <compare>
 #include <cstdint>
 
 namespace tributary {
@@ -38,6 +39,8 @@ struct SlotRange {
 
   int32_t size() const { return end - begin; }
   friend bool operator==(const SlotRange&, const SlotRange&) = default;
+  // clang-tidy 14 takes the comparison's 0 for a pointer.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const SlotRange&, const SlotRange&) = default;
 };
 

@@ -1,6 +1,6 @@
 // The job, checked and with every default filled in: what the rooms below are handed. Made from a
-// JobSpec (the job file, or what the coordinator sent) by job_file.h; the meaning of each field is in
-// proto/tributary/v1/job.proto.
+// JobSpec (the job file, or what the coordinator sent) by job_file.h; the meaning of each field is
+// in proto/tributary/v1/job.proto.
 #ifndef TRIBUTARY_COMMON_JOB_JOB_H_
 #define TRIBUTARY_COMMON_JOB_JOB_H_
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -16,7 +17,9 @@ std::string Describe(const Shape& shape) {
   return absl::StrCat("[", shape.channels, ", ", shape.height, ", ", shape.width, "]");
 }
 
-bool IsFlat(const Shape& shape) { return shape.height == 1 && shape.width == 1; }
+bool IsFlat(const Shape& shape) {
+  return shape.height == 1 && shape.width == 1;
+}
 
 bool IsNameValid(absl::string_view name) {
   if (name.empty()) return false;
@@ -60,9 +63,9 @@ absl::StatusOr<Shape> WindowShape(const Shape& input, int64_t channels, const Si
   RETURN_IF_ERROR(CheckBetween("stride", stride, 1, kMaxDimension));
   RETURN_IF_ERROR(CheckBetween("padding", padding, 0, kMaxDimension));
   RETURN_IF_ERROR(CheckBetween("dilation", dilation, 1, kMaxDimension));
-  ASSIGN_OR_RETURN(const int64_t height, WindowOutput("height", input.height, kernel.height,
-                                                      stride.height, padding.height,
-                                                      dilation.height));
+  ASSIGN_OR_RETURN(const int64_t height,
+                   WindowOutput("height", input.height, kernel.height, stride.height,
+                                padding.height, dilation.height));
   ASSIGN_OR_RETURN(const int64_t width, WindowOutput("width", input.width, kernel.width,
                                                      stride.width, padding.width, dilation.width));
   return Shape{channels, height, width};
@@ -129,9 +132,17 @@ class Planner {
       return absl::InvalidArgumentError(absl::StrCat(
           "name: found \"", layer.name, "\", allowed letters, digits, '_', '-' and '.'"));
     }
+    if (!layer.name.empty()) {
+      const auto [holder, is_new] = layer_of_name_.emplace(layer.name, index);
+      if (!is_new) {
+        return absl::InvalidArgumentError(absl::StrCat("name: found \"", layer.name,
+                                                       "\", which layer[", holder->second,
+                                                       "] has, allowed another"));
+      }
+    }
     is_last_ = index + 1 == model_.layers.size();
-    RETURN_IF_ERROR(std::visit([&](const auto& kind) { return Plan(kind, layer, plan); },
-                               layer.kind));
+    RETURN_IF_ERROR(
+        std::visit([&](const auto& kind) { return Plan(kind, layer, plan); }, layer.kind));
     RETURN_IF_ERROR(CheckBetween("output width", plan.output.width, 1, kMaxDimension));
     RETURN_IF_ERROR(CheckBetween("output height", plan.output.height, 1, kMaxDimension));
     return CheckElements(plan.output);
@@ -141,9 +152,9 @@ class Planner {
     RETURN_IF_ERROR(CheckBetween("out_channels", conv.out_channels, 1, kMaxDimension));
     RETURN_IF_ERROR(CheckBetween("groups", conv.groups, 1, kMaxDimension));
     if (plan.input.channels % conv.groups != 0 || conv.out_channels % conv.groups != 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "groups: found ", conv.groups, ", must divide the input channels (", plan.input.channels,
-          ") and out_channels (", conv.out_channels, ")"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("groups: found ", conv.groups, ", must divide the input channels (",
+                       plan.input.channels, ") and out_channels (", conv.out_channels, ")"));
     }
     ASSIGN_OR_RETURN(plan.output, WindowShape(plan.input, conv.out_channels, conv.kernel,
                                               conv.stride, conv.padding, conv.dilation));
@@ -155,8 +166,8 @@ class Planner {
     }
     plan.fan_in = channels * window;
     plan.fan_out = conv.out_channels * window;
-    RETURN_IF_ERROR(AddTensors(layer, {conv.out_channels, channels, conv.kernel.height,
-                                       conv.kernel.width},
+    RETURN_IF_ERROR(AddTensors(layer,
+                               {conv.out_channels, channels, conv.kernel.height, conv.kernel.width},
                                conv.bias ? conv.out_channels : 0, plan));
     return CountFlops(plan, plan.fan_in, conv.bias);
   }
@@ -181,10 +192,9 @@ class Planner {
                                               pool.stride, pool.padding, Size2d{1, 1}));
     if (pool.padding.height > pool.kernel.height / 2 ||
         pool.padding.width > pool.kernel.width / 2) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("padding: found ", pool.padding.height, "x", pool.padding.width,
-                       ", allowed at most half the kernel (", pool.kernel.height, "x",
-                       pool.kernel.width, ")"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "padding: found ", pool.padding.height, "x", pool.padding.width,
+          ", allowed at most half the kernel (", pool.kernel.height, "x", pool.kernel.width, ")"));
     }
     return CountFlops(plan, (pool.kernel.height * pool.kernel.width + 1) / 2, false);
   }
@@ -203,8 +213,8 @@ class Planner {
   absl::Status Plan(const DropoutLayer& dropout, const Layer&, LayerPlan& plan) {
     // Written so that NaN is refused.
     if (!(dropout.probability >= 0 && dropout.probability < 1)) {
-      return absl::InvalidArgumentError(absl::StrCat("probability: found ", dropout.probability,
-                                                     ", allowed 0 to below 1"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("probability: found ", dropout.probability, ", allowed 0 to below 1"));
     }
     plan.output = plan.input;
     plan.forward_flops = plan.output.elements();
@@ -213,16 +223,14 @@ class Planner {
 
   absl::Status Plan(const SoftmaxCrossEntropyLayer&, const Layer&, LayerPlan& plan) {
     if (!is_last_) {
-      return absl::InvalidArgumentError(
-          "softmax_cross_entropy: allowed as the last layer alone");
+      return absl::InvalidArgumentError("softmax_cross_entropy: allowed as the last layer alone");
     }
     if (!IsFlat(plan.input)) {
       return absl::InvalidArgumentError(absl::StrCat("softmax_cross_entropy: found an input of ",
-                                                     Describe(plan.input),
-                                                     ", allowed a flat one"));
+                                                     Describe(plan.input), ", allowed a flat one"));
     }
-    RETURN_IF_ERROR(CheckBetween("softmax_cross_entropy: classes", plan.input.channels, 2,
-                                 kMaxDimension));
+    RETURN_IF_ERROR(
+        CheckBetween("softmax_cross_entropy: classes", plan.input.channels, 2, kMaxDimension));
     plan.output = plan.input;
     plan.forward_flops = 4 * plan.output.elements();
     return absl::OkStatus();
@@ -231,8 +239,15 @@ class Planner {
   absl::Status AddTensors(const Layer& layer, std::vector<int64_t> weight_shape, int64_t biases,
                           LayerPlan& plan) {
     if (layer.name.empty()) {
-      return absl::InvalidArgumentError(
-          "name: found none, a layer with parameters needs one");
+      return absl::InvalidArgumentError("name: found none, a layer with parameters needs one");
+    }
+    // Dense: at most 2^31 by 2^31; a convolution's input side has been bounded by 2^40. No
+    // overflow.
+    int64_t elements = 1;
+    for (const int64_t dimension : weight_shape) elements *= dimension;
+    if (elements > kMaxLayoutElements) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "found a weight of ", elements, " elements, allowed at most ", kMaxLayoutElements));
     }
     plan.weight = static_cast<int>(tensors_.size());
     tensors_.push_back({.name = layer.name + ".weight", .shape = std::move(weight_shape)});
@@ -256,6 +271,7 @@ class Planner {
 
   const Model& model_;
   std::vector<ParameterTensor> tensors_;
+  absl::flat_hash_map<std::string, size_t> layer_of_name_;
   bool is_last_ = false;
 };
 
@@ -267,6 +283,8 @@ int64_t ModelPlan::forward_flops() const {
   return flops;
 }
 
-absl::StatusOr<ModelPlan> PlanModel(const Model& model) { return Planner(model).Run(); }
+absl::StatusOr<ModelPlan> PlanModel(const Model& model) {
+  return Planner(model).Run();
+}
 
 }  // namespace tributary

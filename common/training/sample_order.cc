@@ -21,7 +21,7 @@ uint32_t Mix(uint32_t h) {
 
 SampleOrder::SampleOrder(uint64_t seed, int64_t epoch, int64_t samples)
     : samples_(static_cast<uint64_t>(samples)),
-      half_bits_((std::bit_width(samples_ - 1) + 1) / 2),
+      half_bits_((static_cast<int>(std::bit_width(samples_ - 1)) + 1) / 2),
       half_mask_((uint64_t{1} << half_bits_) - 1),
       round_keys_() {
   const RandomStream stream(seed, RandomUse::kSampleOrder, static_cast<uint64_t>(epoch));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <utility>
 
 namespace tributary {
@@ -39,7 +38,7 @@ void AddInto(float* __restrict sum, const float* __restrict values, int64_t elem
 }  // namespace
 
 bool IsTreeNode(SlotRange range, int32_t slots) {
-  if (range.begin < 0 || range.end > slots || range.size() < 1) return false;
+  if (range.begin < 0 || range.end > slots || range.begin >= range.end) return false;
   const int64_t width = PowerOfTwoAbove(range.size());
   return range.begin % width == 0 && (range.size() == width || range.end == slots);
 }
@@ -91,7 +90,7 @@ bool SlotTree::Add(SlotRange node, absl::Span<const float> values,
   }
   if (entry.values == nullptr) {
     entry.values = TakeBuffer();
-    std::memcpy(entry.values.get(), values.data(), static_cast<size_t>(elements_) * sizeof(float));
+    std::copy(values.begin(), values.end(), entry.values.get());
   }
   entries_.emplace(node, std::move(entry));
   return true;

@@ -1,0 +1,70 @@
+#include "common/net/channel.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+
+namespace tributary {
+namespace {
+
+// A peer that vanished without a word is noticed after this long.
+constexpr int kKeepaliveMilliseconds = 20'000;
+constexpr int kKeepaliveTimeoutMilliseconds = 10'000;
+// How often a server lets a client ask whether it lives.
+constexpr int kLeastPingIntervalMilliseconds = 5'000;
+// Calls that one connection may have open: chunks in flight, not threads.
+constexpr int kMaxConcurrentCalls = 4096;
+constexpr int kMostReconnectMilliseconds = 1'000;
+
+}  // namespace
+
+std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
+  arguments.SetMaxSendMessageSize(static_cast<int>(kMaxMessageBytes));
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMilliseconds);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  // Retries are ours: a push is idempotent, and a wait must not be cut short.
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMostReconnectMilliseconds);
+  // Peers are named by the user; no proxy stands between them.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+void ConfigureServer(grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
+  builder.SetMaxSendMessageSize(static_cast<int>(kMaxMessageBytes));
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxConcurrentCalls);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMilliseconds);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             kLeastPingIntervalMilliseconds);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+}
+
+absl::Status CheckAddress(const std::string& field, const std::string& address, int least_port) {
+  const absl::string_view text = address;
+  const size_t colon = text.rfind(':');
+  int port = -1;
+  const bool has_port = colon != absl::string_view::npos && colon > 0 &&
+                        absl::SimpleAtoi(text.substr(colon + 1), &port) && port >= least_port &&
+                        port <= 65535;
+  const absl::string_view host = has_port ? text.substr(0, colon) : "";
+  const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (has_port && (is_bracketed || host.find(':') == absl::string_view::npos)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": found \"", address, "\", allowed HOST:PORT or [IPV6]:PORT with a port "
+                   "from ", least_port, " to 65535"));
+}
+
+}  // namespace tributary

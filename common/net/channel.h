@@ -1,0 +1,37 @@
+// gRPC channels and servers with the settings that every role shares.
+#ifndef TRIBUTARY_COMMON_NET_CHANNEL_H_
+#define TRIBUTARY_COMMON_NET_CHANNEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "grpcpp/channel.h"
+#include "grpcpp/server_builder.h"
+
+namespace tributary {
+
+inline constexpr uint32_t kProtocolVersion = 1;
+
+// Elements in a chunk: 4 MiB. Larger ones gain nothing on the wire and delay the first bytes.
+inline constexpr int64_t kChunkElements = int64_t{1} << 20;
+
+// The largest message that a role takes: a push of several tree nodes of one chunk, or a job file.
+// gRPC's own default (4 MiB) is below one chunk.
+inline constexpr int64_t kMaxMessageBytes = int64_t{64} << 20;
+
+// A connection of its own to `address` (host:port), re-established by itself. Connections are not
+// shared between channels: several to one peer carry more.
+std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address);
+
+// Message limits, keepalive, no port sharing between processes.
+void ConfigureServer(grpc::ServerBuilder& builder);
+
+// INVALID_ARGUMENT unless `address` is HOST:PORT or [IPV6]:PORT with a port from `least_port` to
+// 65535. `field` stands in the message.
+absl::Status CheckAddress(const std::string& field, const std::string& address, int least_port);
+
+}  // namespace tributary
+
+#endif  // TRIBUTARY_COMMON_NET_CHANNEL_H_
