@@ -44,8 +44,9 @@ class BatchSource {
   // follow, until the next call. Thread-safe.
   void Expect(Step step, const std::vector<int32_t>& slots);
 
-  // The micro-batch of one slot. Thread-safe; may wait for the prefetch thread to finish this
-  // batch, otherwise makes it at once.
+  // The micro-batch of one slot: the one that is ready, otherwise it makes it at once. Thread-safe.
+  // It never waits for the prefetch thread, which may be without a processor for milliseconds where
+  // making the batch takes microseconds.
   ReadyBatch Get(Step step, int32_t slot);
 
  private:

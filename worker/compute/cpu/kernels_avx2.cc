@@ -1,0 +1,2 @@
+#define KERNELS kAvx2Kernels
+#include "worker/compute/cpu/kernels.inc"

@@ -1,0 +1,2 @@
+#define KERNELS kAvx512Kernels
+#include "worker/compute/cpu/kernels.inc"

@@ -1,0 +1,2 @@
+#define KERNELS kBaselineKernels
+#include "worker/compute/cpu/kernels.inc"
