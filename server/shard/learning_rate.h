@@ -7,12 +7,14 @@
 
 namespace tributary {
 
-// In float64; the optimizer rounds it to fp32 where its formula uses it. While t < warmup_steps:
-// base * (t + 1) / warmup_steps. Then, with t counted from the end of the warm-up:
+// In float64, the same bits on every machine; the optimizer rounds it to fp32 where its formula
+// uses it. While step < warmup_steps: base * (step + 1) / warmup_steps. Then:
 //   constant  base
-//   step      base * factor^floor(epoch of the step / every_epochs)   (torch StepLR)
-//   cosine    minimum + (base - minimum) * (1 + cos(pi * t / T)) / 2, T the steps that remain after
-//             the warm-up   (torch CosineAnnealingLR, closed form)
+//   step      base * factor^floor(epoch of the step / every_epochs)   (torch StepLR; the epochs are
+//             the job's, those of the warm-up included)
+//   cosine    minimum + (base - minimum) * (1 + cos(pi * t / T)) / 2, t the steps since the
+//   warm-up,
+//             T the job's steps after the warm-up   (torch CosineAnnealingLR, closed form)
 double LearningRateAt(const LearningRateConfig& config, const BatchPlan& plan, Step step);
 
 }  // namespace tributary

@@ -1,9 +1,11 @@
-// An optimizer over one contiguous range of the flat vector: owns its state (momentum, moments), and
-// turns parameters of version t and a gradient sum into parameters of version t + 1.
+// An optimizer over one contiguous range of the flat vector: owns its state (momentum, moments),
+// and turns parameters of version t and a gradient sum into parameters of version t + 1.
 //
-// One pass over memory: each element's gradient, state and parameter are read once and written once.
-// Plain loops that the compiler vectorises, without contraction, so an element's bits do not depend
-// on where it stands in the range, nor on how the vector is cut into shards.
+// One pass over memory: each element's gradient, state and parameter are read once and written
+// once. Plain loops that the compiler vectorises, without contraction, so an element's bits do not
+// depend on where it stands in the range, nor on how the vector is cut into shards, nor on the
+// processor: additions, products, divisions and square roots are correctly rounded everywhere, and
+// a factor that all elements share is computed in float64 for each call and rounded to fp32 once.
 #ifndef TRIBUTARY_SERVER_SHARD_OPTIMIZER_H_
 #define TRIBUTARY_SERVER_SHARD_OPTIMIZER_H_
 
@@ -21,8 +23,8 @@ namespace tributary {
 
 class Optimizer {
  public:
-  // One array of the state, for checkpoints and tests: "momentum", "exp_avg", ... as PyTorch's
-  // state_dict calls them. As long as the range.
+  // One array of the state, for checkpoints and tests: "momentum_buffer", "exp_avg", ... as
+  // PyTorch's state_dict calls them. As long as the range.
   struct State {
     std::string name;
     absl::Span<float> values;
