@@ -14,9 +14,9 @@
 namespace tributary {
 
 struct LocalRunOptions {
-  int threads = 1;              // compute threads; the bits do not depend on it
-  std::string data_dir;         // overrides the job's, unless empty
-  std::string model_out;        // safetensors file to write at the end, unless empty
+  int threads = 1;        // compute threads; the bits do not depend on it
+  std::string data_dir;   // overrides the job's, unless empty
+  std::string model_out;  // safetensors file to write at the end, unless empty
   // Called about four times a second from a thread of its own, and once at the end.
   std::function<void(const v1::JobStatus&)> progress;
   // Asked between steps; when it returns true the run ends with CANCELLED.

@@ -11,8 +11,8 @@ struct RunResult {
   int64_t test_correct = 0;
   double test_loss = 0;  // mean
   int64_t steps = 0;
-  int64_t images = 0;   // trained on
-  double seconds = 0;   // from the first step to the last
+  int64_t images = 0;  // trained on
+  double seconds = 0;  // from the first step to the last
 
   double test_accuracy() const {
     return test_count > 0 ? static_cast<double>(test_correct) / static_cast<double>(test_count) : 0;
