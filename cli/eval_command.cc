@@ -15,15 +15,13 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "common/base/status_macros.h"
+#include "common/checkpoint/model_file.h"
 #include "common/formats/safetensors.h"
 #include "common/job/job_file.h"
 #include "common/job/overrides.h"
 
 namespace tributary {
 namespace {
-
-// Where the model file has the job that it came from, in text format.
-constexpr char kJobKey[] = "tributary.job";
 
 struct EvalOptions {
   std::string model;
@@ -54,13 +52,13 @@ class FirstError : public google::protobuf::io::ErrorCollector {
 };
 
 absl::StatusOr<Job> JobOfModel(const LoadedSafetensors& model, const EvalOptions& options) {
-  const auto text = model.metadata.find(kJobKey);
+  const auto text = model.metadata.find(kModelFileJobKey);
   if (text == model.metadata.end()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(options.model, ": metadata: found no ", kJobKey,
+        absl::StrCat(options.model, ": metadata: found no ", kModelFileJobKey,
                      ", allowed a model file of this program, or any other with --job FILE"));
   }
-  const std::string place = absl::StrCat(options.model, ": metadata: ", kJobKey, ": ");
+  const std::string place = absl::StrCat(options.model, ": metadata: ", kModelFileJobKey, ": ");
   v1::JobSpec spec;
   FirstError error;
   google::protobuf::TextFormat::Parser parser;

@@ -15,9 +15,9 @@
 #include "absl/time/time.h"
 #include "cli/files.h"
 #include "cli/process_group.h"
-#include "cli/result_json.h"
 #include "common/base/exit_codes.h"
 #include "common/base/status_macros.h"
+#include "common/formats/result_json.h"
 
 namespace tributary {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "cli/interrupts.h"
-#include "cli/run_result.h"
+#include "common/training/run_result.h"
 
 namespace tributary {
 

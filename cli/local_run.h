@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cli/run_result.h"
-#include "common/job/job.h"
+#include "common/job/job_file.h"
+#include "common/training/run_result.h"
 #include "tributary/v1/training.pb.h"
 
 namespace tributary {
@@ -23,7 +23,8 @@ struct LocalRunOptions {
   std::function<bool()> cancelled;
 };
 
-absl::StatusOr<RunResult> RunLocally(const Job& job, const LocalRunOptions& options);
+// Errors: CANCELLED; those of the data, the network and the model file.
+absl::StatusOr<RunResult> RunLocally(const LoadedJob& job, const LocalRunOptions& options);
 
 }  // namespace tributary
 

@@ -16,10 +16,10 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/result_json.h"
 #include "cli/status_poller.h"
 #include "common/base/exit_codes.h"
 #include "common/base/status_macros.h"
+#include "common/formats/result_json.h"
 #include "common/job/job_file.h"
 #include "common/training/batch_plan.h"
 #include "worker/data/dataset.h"
@@ -41,7 +41,7 @@ struct RunOptions {
 
 // What is known before anything is started.
 struct CheckedRun {
-  Job job;
+  LoadedJob job;
   int64_t train_samples = 0;
   int64_t test_samples = 0;
 };
@@ -62,7 +62,7 @@ absl::StatusOr<CheckedRun> CheckRun(const RunOptions& options) {
   }
   ASSIGN_OR_RETURN(const Dataset data,
                    LoadDataset(loaded.job.data, loaded.job.model.model.input, loaded.job.seed));
-  return CheckedRun{std::move(loaded.job), data.train.samples(), data.test.samples()};
+  return CheckedRun{std::move(loaded), data.train.samples(), data.test.samples()};
 }
 
 std::string Greeting(const RunOptions& options, const CheckedRun& run) {
@@ -71,8 +71,9 @@ std::string Greeting(const RunOptions& options, const CheckedRun& run) {
                               ? absl::StrCat("this process, ", threads)
                               : absl::StrCat(Counted(options.servers, "server"), ", ",
                                              Counted(options.workers, "worker"), " of ", threads);
-  return absl::StrCat(run.job.name, ": ", who, "; ", Counted(run.train_samples, "training image"),
-                      ", ", Counted(run.test_samples, "test image"));
+  return absl::StrCat(run.job.job.name, ": ", who, "; ",
+                      Counted(run.train_samples, "training image"), ", ",
+                      Counted(run.test_samples, "test image"));
 }
 
 // Empty, or that some of the threads will have nothing to do.
@@ -84,8 +85,8 @@ std::string IdleThreadsNote(const RunOptions& options, const Job& job) {
                       " of a step: the rest is idle (training.slots)");
 }
 
-ClusterOutcome RunInThisProcess(const RunOptions& options, const Job& job, Interrupts& interrupts,
-                                Progress& progress) {
+ClusterOutcome RunInThisProcess(const RunOptions& options, const LoadedJob& job,
+                                Interrupts& interrupts, Progress& progress) {
   int signal = 0;
   LocalRunOptions local;
   local.threads = options.threads;
@@ -124,7 +125,7 @@ ClusterOutcome RunProcesses(const RunOptions& options, Interrupts& interrupts, P
 
 // The evaluation at the end, which may have passed between two looks at the job.
 void ShowFinalEvaluation(const CheckedRun& run, const RunResult& result, Progress& progress) {
-  const TrainingConfig& training = run.job.training;
+  const TrainingConfig& training = run.job.job.training;
   const BatchPlan plan(run.train_samples, training.global_batch, training.slots, training.epochs,
                        training.max_steps);
   v1::JobStatus status = progress.last();
@@ -160,7 +161,7 @@ int Run(const RunOptions& options) {
   Interrupts interrupts;
   std::optional<Progress> progress(std::in_place, StandardErrorOutput());
   progress->Say(Greeting(options, *run));
-  const std::string note = IdleThreadsNote(options, run->job);
+  const std::string note = IdleThreadsNote(options, run->job.job);
   if (!note.empty()) progress->Say(note);
 
   const ClusterOutcome outcome = options.is_local

@@ -102,7 +102,7 @@ ClusterOutcome Bench::Local(const std::vector<std::string>& overrides) {
     if (signal == 0) signal = interrupts_.Take();
     return signal != 0;
   };
-  const absl::StatusOr<RunResult> result = RunLocally(loaded->job, local);
+  const absl::StatusOr<RunResult> result = RunLocally(*loaded, local);
   if (signal != 0) return {128 + signal, "interrupted", {}};
   if (!result.ok()) return {kExitFailed, std::string(result.status().message()), {}};
   return {kExitDone, "", *result};

@@ -50,6 +50,20 @@ void ConfigureServer(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
 }
 
+absl::Status CheckJobShape(uint64_t shards, uint64_t chunk_elements) {
+  if (shards < 1 || shards > uint64_t{kMostShards}) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("shards: found ", shards, ", allowed 1 to ", kMostShards));
+  }
+  // A quarter of a message: header and several tree nodes fit beside it.
+  constexpr uint64_t kMostChunkElements = kMaxMessageBytes / sizeof(float) / 4;
+  if (chunk_elements < 1 || chunk_elements > kMostChunkElements) {
+    return absl::InvalidArgumentError(absl::StrCat("chunk_elements: found ", chunk_elements,
+                                                   ", allowed 1 to ", kMostChunkElements));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckAddress(const std::string& field, const std::string& address, int least_port) {
   const absl::string_view text = address;
   const size_t colon = text.rfind(':');
@@ -62,9 +76,10 @@ absl::Status CheckAddress(const std::string& field, const std::string& address, 
   if (has_port && (is_bracketed || host.find(':') == absl::string_view::npos)) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat(field, ": found \"", address, "\", allowed HOST:PORT or [IPV6]:PORT with a port "
-                   "from ", least_port, " to 65535"));
+  return absl::InvalidArgumentError(absl::StrCat(field, ": found \"", address,
+                                                 "\", allowed HOST:PORT or [IPV6]:PORT with a port "
+                                                 "from ",
+                                                 least_port, " to 65535"));
 }
 
 }  // namespace tributary

@@ -21,6 +21,13 @@ inline constexpr int64_t kChunkElements = int64_t{1} << 20;
 // gRPC's own default (4 MiB) is below one chunk.
 inline constexpr int64_t kMaxMessageBytes = int64_t{64} << 20;
 
+// More shards than this are a mistake; far above any cluster.
+inline constexpr int64_t kMostShards = 65'536;
+
+// What a coordinator says about a job's transfers, from the network: at least one shard and at most
+// kMostShards; chunks of at least one element that fit a message. Errors: INVALID_ARGUMENT.
+absl::Status CheckJobShape(uint64_t shards, uint64_t chunk_elements);
+
 // A connection of its own to `address` (host:port), re-established by itself. Connections are not
 // shared between channels: several to one peer carry more.
 std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address);

@@ -96,8 +96,8 @@ v1::SlotStatistics ToProto(const BatchStatistics& statistics) {
 absl::StatusOr<SlotRange> FromProto(const v1::SlotRange& proto) {
   ASSIGN_OR_RETURN(const int64_t end, Checked("slots.end", proto.end(), kMostInt32));
   if (proto.begin() >= proto.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("slots: found [", proto.begin(), ", ", proto.end(), "), expected begin < end"));
+    return absl::InvalidArgumentError(absl::StrCat("slots: found [", proto.begin(), ", ",
+                                                   proto.end(), "), expected begin < end"));
   }
   return SlotRange{static_cast<int32_t>(proto.begin()), static_cast<int32_t>(end)};
 }
@@ -172,8 +172,7 @@ absl::StatusOr<EvaluationResult> FromProto(const v1::EvaluationResult& proto) {
 
 absl::StatusOr<BatchStatistics> FromProto(const v1::SlotStatistics& proto) {
   BatchStatistics statistics;
-  ASSIGN_OR_RETURN(statistics.samples,
-                   Checked("statistics.samples", proto.samples(), kMostInt64));
+  ASSIGN_OR_RETURN(statistics.samples, Checked("statistics.samples", proto.samples(), kMostInt64));
   ASSIGN_OR_RETURN(statistics.correct,
                    Checked("statistics.correct", proto.correct(), proto.samples()));
   statistics.loss_sum = proto.loss_sum();

@@ -49,8 +49,8 @@ Coordinator::Coordinator(const Job& job, const Options& options)
 
 absl::Status Coordinator::RegisterShard(const ShardHello& hello, Seconds now) {
   if (hello.shard < 0 || hello.shard >= options_.shards) {
-    return absl::InvalidArgumentError(absl::StrCat("shard: found ", hello.shard,
-                                                   ", allowed 0 to ", options_.shards - 1));
+    return absl::InvalidArgumentError(
+        absl::StrCat("shard: found ", hello.shard, ", allowed 0 to ", options_.shards - 1));
   }
   RETURN_IF_ERROR(CheckLayout(hello.layout_fingerprint, job_.model.layout.fingerprint()));
   std::optional<ShardState>& state = shards_[static_cast<size_t>(hello.shard)];
@@ -80,9 +80,9 @@ absl::Status Coordinator::Join(const WorkerHello& hello, Seconds now) {
   RETURN_IF_ERROR(CheckLayout(hello.layout_fingerprint, job_.model.layout.fingerprint()));
   if (hello.session == 0) return absl::InvalidArgumentError("session: found 0, expected another");
   if (hello.data.train_samples < 1 || hello.data.test_samples < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "data: found ", hello.data.train_samples, " train and ", hello.data.test_samples,
-        " test samples, expected at least one of each"));
+    return absl::InvalidArgumentError(absl::StrCat("data: found ", hello.data.train_samples,
+                                                   " train and ", hello.data.test_samples,
+                                                   " test samples, expected at least one of each"));
   }
   if (data_.has_value() && *data_ != hello.data) {
     return absl::FailedPreconditionError(absl::StrFormat(
@@ -114,12 +114,7 @@ void Coordinator::MaybeBegin(Seconds now) {
 
 void Coordinator::AssignSlots() {
   std::vector<Worker*> by_order;
-  for (auto& [session, worker] : workers_) {
-    // Until the new step is under way, another shard may still wait for the one before.
-    if (worker.order_for_step.has_value()) AppendSlots(*worker.order_for_step, worker.extra);
-    worker.order_for_step.reset();
-    by_order.push_back(&worker);
-  }
+  for (auto& [session, worker] : workers_) by_order.push_back(&worker);
   if (by_order.empty()) {
     for (int32_t slot = 0; slot < plan_->slots(); ++slot) orphans_.push_back({version_, slot});
     return;
@@ -153,26 +148,13 @@ absl::StatusOr<Work> Coordinator::NextWork(SessionId session, Seconds now) {
   switch (phase_) {
     case Phase::kWaiting:
       return WaitOrder{WaitingFor()};
-    case Phase::kTraining: {
-      if (worker->order_for_step.has_value()) return *worker->order_for_step;
-      // One step's worth at a time; what is left waits for the next call.
-      std::vector<ComputeOrder> orphans = TakeOrphans(*worker);
-      if (orphans.empty()) return WaitOrder{"every slot of the step has a worker"};
-      for (size_t i = 1; i < orphans.size(); ++i) AppendSlots(orphans[i], orphans_);
-      for (const Slot& slot : orphans_) std::erase(worker->extra, slot);
-      return orphans[0];
-    }
+    case Phase::kTraining:
     case Phase::kEvaluating: {
-      if (worker->units.empty()) {
-        const auto units = static_cast<int64_t>(open_units_.size() + unit_results_.size());
-        const auto share = (units + workers() - 1) / workers();
-        while (!open_units_.empty() && static_cast<int64_t>(worker->units.size()) < share) {
-          worker->units.push_back(open_units_.front());
-          open_units_.pop_front();
-        }
-      }
-      if (worker->units.empty()) return WaitOrder{"the evaluation's last units"};
-      return EvaluateOrder{version_, worker->units};
+      // Without the step before, a shard may never have the parameters that the rest asks for.
+      std::vector<Slot> late = AdoptOrphans(*worker);
+      std::erase_if(late, [&](const Slot& slot) { return slot.step == version_; });
+      if (!late.empty()) return GroupByStep(std::move(late)).front();
+      return phase_ == Phase::kTraining ? SlotsOrWait(*worker) : UnitsOrWait(*worker);
     }
     case Phase::kFinished:
     case Phase::kClosed:
@@ -183,16 +165,38 @@ absl::StatusOr<Work> Coordinator::NextWork(SessionId session, Seconds now) {
   return absl::AbortedError(failure_);
 }
 
-absl::StatusOr<std::vector<ComputeOrder>> Coordinator::Renew(SessionId session, Seconds now) {
-  ASSIGN_OR_RETURN(Worker * worker, FindWorker(session, now));
-  return TakeOrphans(*worker);
+Work Coordinator::SlotsOrWait(const Worker& worker) const {
+  std::vector<Slot> slots;
+  if (worker.order_for_step.has_value()) AppendSlots(*worker.order_for_step, slots);
+  std::copy_if(worker.adopted.begin(), worker.adopted.end(), std::back_inserter(slots),
+               [&](const Slot& slot) { return slot.step == version_; });
+  if (slots.empty()) return WaitOrder{"every slot of the step has a worker"};
+  return GroupByStep(std::move(slots)).front();
 }
 
-std::vector<ComputeOrder> Coordinator::TakeOrphans(Worker& worker) {
+Work Coordinator::UnitsOrWait(Worker& worker) {
+  if (worker.units.empty()) {
+    const int64_t share = (EvaluationUnits() + workers() - 1) / workers();
+    while (!open_units_.empty() && static_cast<int64_t>(worker.units.size()) < share) {
+      worker.units.push_back(open_units_.front());
+      open_units_.pop_front();
+    }
+  }
+  if (worker.units.empty()) return WaitOrder{"the evaluation's last units"};
+  return EvaluateOrder{version_, worker.units};
+}
+
+absl::StatusOr<std::vector<ComputeOrder>> Coordinator::Renew(SessionId session, Seconds now) {
+  ASSIGN_OR_RETURN(Worker * worker, FindWorker(session, now));
+  AdoptOrphans(*worker);
+  return GroupByStep(worker->adopted);
+}
+
+std::vector<Coordinator::Slot> Coordinator::AdoptOrphans(Worker& worker) {
   std::vector<Slot> taken;
   taken.swap(orphans_);
-  worker.extra.insert(worker.extra.end(), taken.begin(), taken.end());
-  return GroupByStep(std::move(taken));
+  worker.adopted.insert(worker.adopted.end(), taken.begin(), taken.end());
+  return taken;
 }
 
 absl::Status Coordinator::ReportEvaluation(const EvaluationResult& result, Seconds now) {
@@ -206,16 +210,16 @@ absl::Status Coordinator::ReportEvaluation(const EvaluationResult& result, Secon
   const int64_t expected = std::min(batch, data_->test_samples - begin);
   if (result.statistics.samples != expected || result.statistics.correct < 0 ||
       result.statistics.correct > expected) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unit ", result.unit, ": found ", result.statistics.correct, " correct of ",
-                     result.statistics.samples, " samples, expected at most ", expected, " of ",
-                     expected));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "unit ", result.unit, ": found ", result.statistics.correct, " correct of ",
+        result.statistics.samples, " samples, expected at most ", expected, " of ", expected));
   }
+  // Whoever evaluates a version had it from every shard.
+  ForgetSlots(version_);
   unit_results_.try_emplace(result.unit, result.statistics);
   std::erase(open_units_, result.unit);
   for (auto& [session, worker] : workers_) std::erase(worker.units, result.unit);
-  const int64_t units = (data_->test_samples + batch - 1) / batch;
-  if (static_cast<int64_t>(unit_results_.size()) == units) EndEvaluation(now);
+  if (static_cast<int64_t>(unit_results_.size()) == EvaluationUnits()) EndEvaluation(now);
   return absl::OkStatus();
 }
 
@@ -224,7 +228,12 @@ void Coordinator::StepCompleted(Version version, const BatchStatistics& statisti
   progress_.AddStep(statistics, now);
   const Step step = version - 1;
   version_ = version;
-  ForgetFinishedSlots();
+  // The step was computed from the version before it, of every shard.
+  ForgetSlots(step);
+  for (auto& [session, worker] : workers_) {
+    if (worker.order_for_step.has_value()) AppendSlots(*worker.order_for_step, worker.before);
+    worker.order_for_step.reset();
+  }
   const int64_t epoch = plan_->EpochOf(step);
   const bool is_last = version == plan_->total_steps();
   const bool epoch_wants_it = job_.evaluation.every_epochs > 0 && plan_->IsLastOfEpoch(step) &&
@@ -237,20 +246,25 @@ void Coordinator::StepCompleted(Version version, const BatchStatistics& statisti
   }
 }
 
-void Coordinator::ForgetFinishedSlots() {
-  // A step two versions back is complete on every shard: no worker would have started the one after
-  // it otherwise.
-  const auto is_finished = [&](const Slot& slot) { return slot.step < version_ - 1; };
+void Coordinator::ForgetSlots(Version complete) {
+  const auto is_finished = [&](const Slot& slot) { return slot.step < complete; };
   std::erase_if(orphans_, is_finished);
-  for (auto& [session, worker] : workers_) std::erase_if(worker.extra, is_finished);
+  for (auto& [session, worker] : workers_) {
+    std::erase_if(worker.before, is_finished);
+    std::erase_if(worker.adopted, is_finished);
+  }
+}
+
+int64_t Coordinator::EvaluationUnits() const {
+  const int64_t batch = job_.evaluation.batch;
+  return (data_->test_samples + batch - 1) / batch;
 }
 
 void Coordinator::BeginEvaluation() {
   phase_ = Phase::kEvaluating;
-  const int64_t batch = job_.evaluation.batch;
-  const int64_t units = (data_->test_samples + batch - 1) / batch;
-  for (int64_t unit = 0; unit < units; ++unit) open_units_.push_back(static_cast<int32_t>(unit));
-  // The slots that a worker computed last stay its own: another shard may still wait for them.
+  for (int64_t unit = 0; unit < EvaluationUnits(); ++unit) {
+    open_units_.push_back(static_cast<int32_t>(unit));
+  }
 }
 
 void Coordinator::EndEvaluation(Seconds now) {
@@ -277,13 +291,16 @@ void Coordinator::Leave(SessionId session, Seconds) {
 void Coordinator::Remove(std::map<SessionId, Worker>::iterator worker) {
   Worker& lost = worker->second;
   if (plan_.has_value() && phase_ != Phase::kFinished && phase_ != Phase::kClosed) {
-    orphans_.insert(orphans_.end(), lost.extra.begin(), lost.extra.end());
+    orphans_.insert(orphans_.end(), lost.before.begin(), lost.before.end());
+    orphans_.insert(orphans_.end(), lost.adopted.begin(), lost.adopted.end());
     if (lost.order_for_step.has_value()) AppendSlots(*lost.order_for_step, orphans_);
     std::sort(orphans_.begin(), orphans_.end());
     orphans_.erase(std::unique(orphans_.begin(), orphans_.end()), orphans_.end());
     open_units_.insert(open_units_.end(), lost.units.begin(), lost.units.end());
   }
   workers_.erase(worker);
+  // Whatever data the next one has: there is nobody to agree with.
+  if (phase_ == Phase::kWaiting && workers_.empty()) data_.reset();
 }
 
 std::vector<std::string> Coordinator::Tick(Seconds now) {
@@ -296,14 +313,23 @@ std::vector<std::string> Coordinator::Tick(Seconds now) {
     }
     it = next;
   }
-  const bool running = phase_ == Phase::kTraining || phase_ == Phase::kEvaluating;
-  for (size_t i = 1; i < shards_.size() && running; ++i) {
+  // Shard 0 lives in this process.
+  for (size_t i = 1; i < shards_.size(); ++i) {
     if (shards_[i].has_value() && shards_[i]->last_seen + options_.lease_seconds < now) {
-      Fail(absl::StrCat("shard ", i, " at ", shards_[i]->hello.address, " has been silent for ",
-                        options_.lease_seconds, " seconds; its parameters are lost"));
+      LoseShard(i);
     }
   }
   return lost;
+}
+
+void Coordinator::LoseShard(size_t shard) {
+  if (phase_ == Phase::kWaiting) {
+    // Nothing is lost yet; another process may take its place.
+    shards_[shard].reset();
+    return;
+  }
+  Fail(absl::StrCat("shard ", shard, " at ", shards_[shard]->hello.address, " has been silent for ",
+                    options_.lease_seconds, " seconds; its parameters are lost"));
 }
 
 void Coordinator::Fail(const std::string& why) {
@@ -327,8 +353,7 @@ std::string Coordinator::WaitingFor() const {
     if (!shards_[i].has_value()) missing.push_back(absl::StrCat("shard ", i));
   }
   if (workers() < job_.training.min_workers) {
-    missing.push_back(
-        absl::StrCat("workers (", workers(), " of ", job_.training.min_workers, ")"));
+    missing.push_back(absl::StrCat("workers (", workers(), " of ", job_.training.min_workers, ")"));
   }
   return absl::StrJoin(missing, ", ");
 }

@@ -2,7 +2,8 @@
 // which slots, who evaluates what. No network, no clock, no threads: inputs in (with the time where
 // it matters), state and work orders out. The service owns one, locks, and carries the answers.
 //
-//   WAITING --shards registered, workers there--> TRAINING <--> EVALUATING --last--> FINISHED --> CLOSED
+//   WAITING --shards registered, workers there--> TRAINING <--> EVALUATING --last--> FINISHED -->
+//   CLOSED
 //      any --Fail--> FAILED
 //
 // Slots are given out per step, in equal runs over the workers that are there when the step begins.
@@ -71,15 +72,19 @@ class Coordinator {
   std::vector<std::string> shard_addresses() const;
 
   // A worker presents itself; again for the same session is harmless. Errors
-  // (FAILED_PRECONDITION): another layout or other data than the workers before. (ABORTED): failed.
+  // (FAILED_PRECONDITION): another layout or other data than the workers that are there or, once
+  // training has begun, were. (ABORTED): failed.
   absl::Status Join(const WorkerHello& hello, Seconds now);
 
-  // What the worker does next. An order stays the same until it is carried out, so asking twice is
-  // harmless. Orphaned slots first. Errors: FAILED_PRECONDITION for a session that is not in
-  // (its lease ran out: join again); ABORTED when the job has failed.
+  // What the worker does next. An order stays until it is carried out, so asking twice is harmless.
+  // Orphans of the step before come first, once (if that answer is lost, Renew has them); orphans
+  // of the current step are part of its order. Errors: FAILED_PRECONDITION for a session that is
+  // not in (its lease ran out: join again); ABORTED when the job has failed.
   absl::StatusOr<Work> NextWork(SessionId session, Seconds now);
 
-  // The worker is alive; returns slots of lost workers, to be computed besides its own.
+  // The worker is alive; returns the slots of lost workers that it has to compute besides its own.
+  // An answer can be lost, so the same slots are returned again until their step is known to be
+  // complete on every shard: the worker drops those that it has computed.
   absl::StatusOr<std::vector<ComputeOrder>> Renew(SessionId session, Seconds now);
 
   // The first result for a (version, unit) counts; others are dropped. Errors: INVALID_ARGUMENT for
@@ -91,8 +96,9 @@ class Coordinator {
 
   void Leave(SessionId session, Seconds now);
 
-  // Takes the slots of workers whose lease has run out; fails the job when a shard is silent.
-  // Returns the names of the workers that were lost.
+  // Takes the slots of workers whose lease has run out; fails the job when a shard is silent (while
+  // it waits for others to begin, it only forgets the shard). Returns the names of the workers that
+  // were lost.
   std::vector<std::string> Tick(Seconds now);
 
   void Fail(const std::string& why);
@@ -121,8 +127,11 @@ class Coordinator {
     int64_t order = 0;  // of joining
     Seconds lease_end = 0;
     std::optional<ComputeOrder> order_for_step;
-    // Orphans that it took, and its slots of the step before.
-    std::vector<Slot> extra;
+    // Its slots of the step before: until the current one is complete, another shard may wait for
+    // them.
+    std::vector<Slot> before;
+    // Orphans that it took, of the current step and the one before.
+    std::vector<Slot> adopted;
     std::vector<int32_t> units;
   };
 
@@ -132,8 +141,14 @@ class Coordinator {
   void BeginEvaluation();
   void EndEvaluation(Seconds now);
   void Remove(std::map<SessionId, Worker>::iterator worker);
-  std::vector<ComputeOrder> TakeOrphans(Worker& worker);
-  void ForgetFinishedSlots();
+  // The worker takes every orphan there is; returns those.
+  std::vector<Slot> AdoptOrphans(Worker& worker);
+  Work SlotsOrWait(const Worker& worker) const;
+  Work UnitsOrWait(Worker& worker);
+  // Every shard has version `complete`: nothing waits for slots of the steps before it.
+  void ForgetSlots(Version complete);
+  int64_t EvaluationUnits() const;
+  void LoseShard(size_t shard);
 
   const Job job_;
   const Options options_;

@@ -26,9 +26,9 @@ class ProgressMeter {
   void Pause(double now_seconds);
   void AddStep(const BatchStatistics& statistics, double now_seconds);
 
-  double loss() const;              // mean per sample over the window
-  double accuracy() const;          // share of correct samples over the window
-  double images_per_second() const; // over the window
+  double loss() const;               // mean per sample over the window
+  double accuracy() const;           // share of correct samples over the window
+  double images_per_second() const;  // over the window
   double seconds() const { return elapsed_; }
   int64_t images() const { return images_; }
   int64_t skipped_steps() const { return skipped_; }

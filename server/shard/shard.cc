@@ -52,8 +52,7 @@ absl::Status Shard::Push(Step step, ElementRange chunk_range, SlotRange node,
   return absl::OkStatus();
 }
 
-absl::Status Shard::CheckPush(Step step, SlotRange node,
-                              const BatchStatistics& statistics) const {
+absl::Status Shard::CheckPush(Step step, SlotRange node, const BatchStatistics& statistics) const {
   if (!begun_.load(std::memory_order_acquire)) {
     return absl::UnavailableError("the job has not begun on this shard");
   }
@@ -62,13 +61,17 @@ absl::Status Shard::CheckPush(Step step, SlotRange node,
     return absl::FailedPreconditionError(
         absl::StrCat("step: found ", step, ", expected ", version, " (this shard's version)"));
   }
+  if (step >= plan_->total_steps()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("step: found ", step, ", the job's last is ", plan_->total_steps() - 1));
+  }
   if (!IsTreeNode(node, plan_->slots())) {
     return absl::InvalidArgumentError(
         absl::StrCat("gradient.slots: found [", node.begin, ", ", node.end,
                      "), expected a node of the summation tree over ", plan_->slots(), " slots"));
   }
-  const int64_t samples = plan_->SlotSamples(step, node.end - 1).end -
-                          plan_->SlotSamples(step, node.begin).begin;
+  const int64_t samples =
+      plan_->SlotSamples(step, node.end - 1).end - plan_->SlotSamples(step, node.begin).begin;
   if (statistics.samples != samples) {
     return absl::InvalidArgumentError(
         absl::StrCat("gradient.statistics.samples: found ", statistics.samples, ", expected ",
@@ -83,9 +86,9 @@ absl::StatusOr<Shard::Chunk*> Shard::FindChunk(ElementRange range) {
     const auto index = static_cast<size_t>(offset / chunk_elements_);
     if (index < chunks_.size() && chunks_[index] == range) return chunk_states_[index].get();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("chunk: found [", range.begin, ", ", range.end, "), expected a chunk of [",
-                   range_.begin, ", ", range_.end, ") in steps of ", chunk_elements_));
+  return absl::InvalidArgumentError(absl::StrCat("chunk: found [", range.begin, ", ", range.end,
+                                                 "), expected a chunk of [", range_.begin, ", ",
+                                                 range_.end, ") in steps of ", chunk_elements_));
 }
 
 void Shard::ApplyStep() {
@@ -120,7 +123,6 @@ void Shard::ApplyStep() {
   }
   if (!skip) ++updates_;
 
-  std::vector<VersionCallback> ready;
   ParameterVersion published{.version = step + 1, .range = range_, .values = after};
   // A step that is left out has a version all the same; its parameters are those before.
   if (skip) published.values = before.values;
@@ -130,12 +132,22 @@ void Shard::ApplyStep() {
     versions_[0] = published;
     complete_chunks_.store(0, std::memory_order_relaxed);
     version_.store(step + 1, std::memory_order_release);
-    for (auto& [version, callback] : waiters_) {
-      if (version == step + 1) ready.push_back(std::move(callback));
-    }
-    std::erase_if(waiters_, [&](const auto& waiter) { return waiter.first == step + 1; });
   }
   on_step_({step + 1, statistics});
+  Announce(published);
+}
+
+void Shard::Announce(const ParameterVersion& published) {
+  std::vector<VersionCallback> ready;
+  {
+    absl::MutexLock lock(&mutex_);
+    // The step after may have been announced meanwhile.
+    announced_ = std::max(announced_, published.version);
+    for (auto& [version, callback] : waiters_) {
+      if (version == published.version) ready.push_back(std::move(callback));
+    }
+    std::erase_if(waiters_, [&](const auto& waiter) { return waiter.first == published.version; });
+  }
   for (const VersionCallback& callback : ready) callback(published);
 }
 
@@ -167,7 +179,7 @@ void Shard::WhenVersion(Version version, VersionCallback callback) {
     absl::MutexLock lock(&mutex_);
     if (!stopped_.ok()) {
       answer = stopped_;
-    } else if (version > versions_[0].version) {
+    } else if (version > announced_) {
       waiters_.emplace_back(version, std::move(callback));
       return;
     } else {

@@ -48,7 +48,8 @@ class Shard {
     Version version = 0;  // after the step
     BatchStatistics statistics;
   };
-  // Called once per step, before the waiters of its version, on the thread that completed it.
+  // Called once per step, on the thread that completed it. Get has the new version by then; nobody
+  // who waits for it is called before this returns.
   using StepCallback = std::function<void(const StepResult&)>;
   using VersionCallback = std::function<void(absl::StatusOr<ParameterVersion>)>;
 
@@ -64,7 +65,7 @@ class Shard {
 
   // Adds the sum of a tree node's gradients to the chunk. Idempotent; what belongs to an older step
   // is dropped. Errors: UNAVAILABLE before Begin; INVALID_ARGUMENT for a chunk, node or sample
-  // count that is not one; FAILED_PRECONDITION for a step that has not begun.
+  // count that is not one; FAILED_PRECONDITION for a step that has not begun or never will.
   // Thread-safe; different chunks do not wait for each other. Applies the step when this was the
   // last piece missing.
   absl::Status Push(Step step, ElementRange chunk, SlotRange node, absl::Span<const float> values,
@@ -74,8 +75,8 @@ class Shard {
   // step after it is complete on every shard) or does not exist yet.
   absl::StatusOr<ParameterVersion> Get(std::optional<Version> version) const;
 
-  // Calls back once with version `version` as soon as it exists (at once if it does; OUT_OF_RANGE
-  // if it is gone already), or with the status that Stop was given.
+  // Calls back once with version `version` as soon as it exists and its StepCallback has returned
+  // (at once if so; OUT_OF_RANGE if it is gone already), or with the status that Stop was given.
   void WhenVersion(Version version, VersionCallback callback);
 
   // Ends all waiting with `status`, now and later.
@@ -87,8 +88,7 @@ class Shard {
  private:
   // One chunk's sums of the step in progress.
   struct Chunk {
-    Chunk(ElementRange range_in, int32_t slots)
-        : range(range_in), tree(slots, range_in.size()) {}
+    Chunk(ElementRange range_in, int32_t slots) : range(range_in), tree(slots, range_in.size()) {}
     const ElementRange range;
     absl::Mutex mutex;
     Step step ABSL_GUARDED_BY(mutex) = 0;
@@ -98,6 +98,8 @@ class Shard {
   absl::Status CheckPush(Step step, SlotRange node, const BatchStatistics& statistics) const;
   absl::StatusOr<Chunk*> FindChunk(ElementRange range);
   void ApplyStep();
+  // Calls those who wait for it.
+  void Announce(const ParameterVersion& published);
   std::shared_ptr<std::vector<float>> TakeBuffer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<ParameterVersion> GetLocked(std::optional<Version> version) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
@@ -123,6 +125,8 @@ class Shard {
   // [0] the newest version, [1] the one before (empty at first).
   ParameterVersion versions_[2] ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<std::vector<float>>> buffers_ ABSL_GUARDED_BY(mutex_);
+  // The newest version whose StepCallback has returned.
+  Version announced_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::pair<Version, VersionCallback>> waiters_ ABSL_GUARDED_BY(mutex_);
   absl::Status stopped_ ABSL_GUARDED_BY(mutex_);
 };

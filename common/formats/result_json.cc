@@ -1,4 +1,4 @@
-#include "cli/result_json.h"
+#include "common/formats/result_json.h"
 
 #include <cstdint>
 #include <limits>

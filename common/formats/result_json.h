@@ -4,13 +4,13 @@
 //    "steps": 938, "images": 60000, "seconds": 1.5, "images_per_second": 40000.0}
 //
 // A number that is not finite is null, as JSON has none.
-#ifndef TRIBUTARY_CLI_RESULT_JSON_H_
-#define TRIBUTARY_CLI_RESULT_JSON_H_
+#ifndef TRIBUTARY_COMMON_FORMATS_RESULT_JSON_H_
+#define TRIBUTARY_COMMON_FORMATS_RESULT_JSON_H_
 
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cli/run_result.h"
+#include "common/training/run_result.h"
 
 namespace tributary {
 
@@ -21,4 +21,4 @@ absl::StatusOr<RunResult> ParseResultJson(const std::string& text);
 
 }  // namespace tributary
 
-#endif  // TRIBUTARY_CLI_RESULT_JSON_H_
+#endif  // TRIBUTARY_COMMON_FORMATS_RESULT_JSON_H_

@@ -1,6 +1,6 @@
 // What a training run amounts to, however it was run.
-#ifndef TRIBUTARY_CLI_RUN_RESULT_H_
-#define TRIBUTARY_CLI_RUN_RESULT_H_
+#ifndef TRIBUTARY_COMMON_TRAINING_RUN_RESULT_H_
+#define TRIBUTARY_COMMON_TRAINING_RUN_RESULT_H_
 
 #include <cstdint>
 
@@ -24,4 +24,4 @@ struct RunResult {
 
 }  // namespace tributary
 
-#endif  // TRIBUTARY_CLI_RUN_RESULT_H_
+#endif  // TRIBUTARY_COMMON_TRAINING_RUN_RESULT_H_
