@@ -5,21 +5,15 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <iostream>
-#include <memory>
 #include <string>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/exit_codes.h"
 #include "common/base/signals.h"
-#include "common/base/status_macros.h"
 #include "common/base/stop.h"
 #include "common/log/log.h"
 #include "common/net/channel.h"
-#include "worker/compute/cpu/cpu_network.h"
-#include "worker/data/dataset.h"
-#include "worker/ps_client/grpc_parameter_client.h"
-#include "worker/trainer/trainer.h"
+#include "worker/run/run_worker.h"
 
 namespace tributary {
 namespace {
@@ -64,27 +58,6 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.set_version_flag("--version", "tributary-worker " TRIBUTARY_VERSION);
 }
 
-absl::Status Train(const Flags& flags, JobSession& session) {
-  RETURN_IF_ERROR(session.FetchJob());
-  Job job = session.fetched().job.job;
-  spdlog::info("has the job name={} shards={}", job.name, session.fetched().shards);
-  if (!flags.data_dir.empty()) job.data.dir = flags.data_dir;
-  ASSIGN_OR_RETURN(const Dataset dataset, LoadDataset(job.data, job.model.model.input, job.seed));
-
-  GrpcParameterClient client(session);
-  ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
-                   Trainer::Create(job, dataset, flags.threads, CreateCpuNetwork, client));
-  // Nothing is adopted once this function ends: before the trainer goes.
-  const auto close = absl::MakeCleanup([&session] { session.Close(); });
-  const DataSummary data{.train_samples = dataset.train.samples(),
-                         .test_samples = dataset.test.samples(),
-                         .fingerprint = dataset.fingerprint};
-  RETURN_IF_ERROR(
-      client.Connect(data, [&trainer = *trainer](const auto& orders) { trainer.Adopt(orders); }));
-  spdlog::info("training");
-  return trainer->Run();
-}
-
 int Main(int argc, char** argv) {
   Flags flags;
   CLI::App app("Computes gradients for a job.", "tributary-worker");
@@ -100,13 +73,12 @@ int Main(int argc, char** argv) {
   StopSource stop;
   const SignalWatcher signals(stop);
   if (status.ok()) {
-    JobSession session({.coordinator = flags.coordinator,
+    status = RunWorker({.coordinator = flags.coordinator,
                         .name = flags.name,
-                        .peer_timeout = absl::Seconds(flags.peer_timeout)});
-    const StopSource::Registration on_stop(
-        stop, [&session] { session.End(absl::CancelledError("asked to stop")); });
-    status = Train(flags, session);
-    session.Leave(status.ok() || stop.requested() ? "" : std::string(status.message()));
+                        .data_dir = flags.data_dir,
+                        .threads = flags.threads,
+                        .peer_timeout = absl::Seconds(flags.peer_timeout)},
+                       stop);
   }
   if (stop.requested()) {
     spdlog::info("ended by signal {}", signals.received());

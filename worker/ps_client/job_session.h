@@ -40,6 +40,7 @@ class JobSession {
   // Asks for the job until there is an answer. To be called once, first.
   absl::Status FetchJob();
   const FetchedJob& fetched() const { return fetched_; }
+  bool has_job() const { return fetched_.shards > 0; }
 
   // Joins and waits until the job begins; from then on a thread keeps the lease and hands slots of
   // lost workers to `adopt`. Says in the log what is waited for. Returns the shards' addresses.
