@@ -14,6 +14,7 @@ using Action = std::function<int()>;
 void AddRunCommand(CLI::App& app, Action& action);
 void AddValidateCommand(CLI::App& app, Action& action);
 void AddEvalCommand(CLI::App& app, Action& action);
+void AddExportCommand(CLI::App& app, Action& action);
 void AddBenchCommand(CLI::App& app, Action& action);
 
 }  // namespace tributary

@@ -8,6 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "cli/commands.h"
 #include "cli/report.h"
+#include "common/log/log.h"
+#include "common/net/channel.h"
 
 namespace {
 
@@ -50,6 +52,8 @@ std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tributary::SetUpLog("tributary");
+  tributary::QuietGrpc();
   CLI::App app("Trains neural networks through parameter servers.", "tributary");
   app.set_version_flag("--version", "tributary " TRIBUTARY_VERSION, "Print the version and exit");
   app.require_subcommand(1);
@@ -60,6 +64,7 @@ int main(int argc, char** argv) {
   tributary::AddRunCommand(app, action);
   tributary::AddValidateCommand(app, action);
   tributary::AddEvalCommand(app, action);
+  tributary::AddExportCommand(app, action);
   tributary::AddBenchCommand(app, action);
   try {
     app.parse(argc, argv);

@@ -14,6 +14,7 @@
 #include "common/base/stop.h"
 #include "common/job/job_file.h"
 #include "common/log/log.h"
+#include "common/net/channel.h"
 #include "server/service/job_end.h"
 #include "server/service/shard_server.h"
 
@@ -115,8 +116,12 @@ absl::StatusOr<std::unique_ptr<ShardServer>> CreateServer(const Flags& flags) {
         {common, flags.shard, flags.coordinator, absl::Seconds(flags.peer_timeout)});
   }
   ASSIGN_OR_RETURN(const LoadedJob job, LoadJobFile(flags.job, flags.overrides));
-  return ShardServer::CreateCoordinating(
-      job, {common, flags.model_out, flags.result_json, flags.lease, kChunkElements});
+  ShardServer::CoordinatingOptions options;
+  static_cast<ShardServer::Options&>(options) = common;
+  options.model_out = flags.model_out;
+  options.result_json = flags.result_json;
+  options.lease_seconds = flags.lease;
+  return ShardServer::CreateCoordinating(job, options);
 }
 
 int ExitCode(const absl::Status& status) {
@@ -137,6 +142,7 @@ int Main(int argc, char** argv) {
     return app.exit(error, std::cout, std::cerr) == 0 ? kExitDone : kExitBadInput;
   }
   SetUpLog(absl::StrCat("server-", flags.shard));
+  QuietGrpc();
   StopSource stop;
   const SignalWatcher signals(stop);
   absl::StatusOr<std::unique_ptr<ShardServer>> server = CreateServer(flags);

@@ -68,6 +68,7 @@ int Main(int argc, char** argv) {
     return app.exit(error, std::cout, std::cerr) == 0 ? kExitDone : kExitBadInput;
   }
   SetUpLog("worker");
+  QuietGrpc();
   if (flags.name.empty()) flags.name = DefaultName();
   absl::Status status = CheckAddress("--coordinator", flags.coordinator, 1);
   StopSource stop;

@@ -1,5 +1,9 @@
 #include "common/net/channel.h"
 
+#include <grpc/support/log.h>
+#include <spdlog/spdlog.h>
+
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -17,6 +21,23 @@ constexpr int kLeastPingIntervalMilliseconds = 5'000;
 // Calls that one connection may have open: chunks in flight, not threads.
 constexpr int kMaxConcurrentCalls = 4096;
 constexpr int kMostReconnectMilliseconds = 1'000;
+
+constexpr char kDigits[] = "0123456789";
+// The longest name in the domain name system has 253 characters (RFC 1035).
+constexpr size_t kMostShown = 300;
+
+bool ConsistsOf(absl::string_view text, absl::string_view characters) {
+  return !text.empty() && text.find_first_not_of(characters) == absl::string_view::npos;
+}
+
+// A host name, an IPv4 address, or an IPv6 address (with its zone) in brackets.
+bool IsHost(absl::string_view host) {
+  constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    return ConsistsOf(host.substr(1, host.size() - 2), absl::StrCat(kDigits, kLetters, ":.%"));
+  }
+  return ConsistsOf(host, absl::StrCat(kDigits, kLetters, ".-_"));
+}
 
 }  // namespace
 
@@ -50,6 +71,10 @@ void ConfigureServer(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
 }
 
+void QuietGrpc() {
+  gpr_set_log_function([](gpr_log_func_args* args) { spdlog::debug("{}", args->message); });
+}
+
 absl::Status CheckJobShape(uint64_t shards, uint64_t chunk_elements) {
   if (shards < 1 || shards > uint64_t{kMostShards}) {
     return absl::InvalidArgumentError(
@@ -68,18 +93,13 @@ absl::Status CheckAddress(const std::string& field, const std::string& address, 
   const absl::string_view text = address;
   const size_t colon = text.rfind(':');
   int port = -1;
-  const bool has_port = colon != absl::string_view::npos && colon > 0 &&
-                        absl::SimpleAtoi(text.substr(colon + 1), &port) && port >= least_port &&
-                        port <= 65535;
-  const absl::string_view host = has_port ? text.substr(0, colon) : "";
-  const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  if (has_port && (is_bracketed || host.find(':') == absl::string_view::npos)) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(absl::StrCat(field, ": found \"", address,
-                                                 "\", allowed HOST:PORT or [IPV6]:PORT with a port "
-                                                 "from ",
-                                                 least_port, " to 65535"));
+  const bool has_port =
+      colon != absl::string_view::npos && ConsistsOf(text.substr(colon + 1), kDigits) &&
+      absl::SimpleAtoi(text.substr(colon + 1), &port) && port >= least_port && port <= 65535;
+  if (has_port && IsHost(text.substr(0, colon))) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      field, ": found \"", absl::CHexEscape(text.substr(0, kMostShown)),
+      "\", allowed HOST:PORT or [IPV6]:PORT with a port from ", least_port, " to 65535"));
 }
 
 }  // namespace tributary

@@ -35,6 +35,10 @@ std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address);
 // Message limits, keepalive, no port sharing between processes.
 void ConfigureServer(grpc::ServerBuilder& builder);
 
+// gRPC's own messages go to the log's debug level: what a user should know comes back as a status.
+// To be called once, before any other use of gRPC.
+void QuietGrpc();
+
 // INVALID_ARGUMENT unless `address` is HOST:PORT or [IPV6]:PORT with a port from `least_port` to
 // 65535. `field` stands in the message.
 absl::Status CheckAddress(const std::string& field, const std::string& address, int least_port);

@@ -12,8 +12,6 @@
 namespace tributary {
 namespace {
 
-// How long shard 0 stays for peers that have not heard the end of the job.
-constexpr absl::Duration kGoodbyePatience = absl::Seconds(5);
 constexpr absl::Duration kGoodbyePoll = absl::Milliseconds(20);
 
 class CoordinatingServer final : public ShardServer {
@@ -115,7 +113,7 @@ class CoordinatingServer final : public ShardServer {
     coordinator_.Read(
         [&failure](const Coordinator& coordinator) { failure = coordinator.failure(); });
     if (!failure.empty()) shard_.Stop(absl::AbortedError(failure));
-    const absl::Time deadline = absl::Now() + kGoodbyePatience;
+    const absl::Time deadline = absl::Now() + options_.goodbye_patience;
     while (absl::Now() < deadline) {
       const bool workers_left = coordinator_.Await(
           [](const Coordinator& coordinator) { return coordinator.workers() == 0; }, kGoodbyePoll);

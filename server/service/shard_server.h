@@ -34,6 +34,8 @@ class ShardServer {
     // A worker that has not been heard of for so long loses its slots; a shard, the job.
     double lease_seconds = 10;
     int64_t chunk_elements = kChunkElements;
+    // How long to stay, once the job is over, for peers that have not heard of it.
+    absl::Duration goodbye_patience = absl::Seconds(5);
   };
 
   struct FollowingOptions : Options {

@@ -52,6 +52,13 @@ absl::StatusOr<absl::Span<const float>> GradientValues(const v1::SlotGradient& g
                                  static_cast<size_t>(chunk.size()));
 }
 
+// A step or version from the wire, with room for the one after it.
+absl::Status CheckNumber(absl::string_view field, uint64_t found) {
+  if (found < uint64_t{INT64_MAX}) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": found ", found, ", allowed below ", INT64_MAX));
+}
+
 // Calls `done` with the version as soon as it is there; OUT_OF_RANGE at once for one that cannot be
 // the next.
 void WhenNear(Shard& shard, Version version, Shard::VersionCallback done) {
@@ -107,10 +114,6 @@ grpc::ServerUnaryReactor* ShardService::Open(grpc::CallbackServerContext* contex
 
 absl::Status ShardService::AddGradients(const Serving& serving, const v1::PushPullRequest& request,
                                         ElementRange chunk) {
-  if (request.step() >= uint64_t{INT64_MAX}) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("step: found ", request.step(), ", allowed below ", INT64_MAX));
-  }
   for (const v1::SlotGradient& gradient : request.gradient()) {
     ASSIGN_OR_RETURN(const SlotRange node, FromProto(gradient.slots()));
     ASSIGN_OR_RETURN(const BatchStatistics statistics, FromProto(gradient.statistics()));
@@ -133,6 +136,7 @@ grpc::ServerUnaryReactor* ShardService::PushPull(grpc::CallbackServerContext*,
   absl::StatusOr<ElementRange> chunk = FromProto(request->chunk());
   absl::Status status = serving.status();
   if (status.ok()) status = chunk.status();
+  if (status.ok()) status = CheckNumber("step", request->step());
   if (status.ok()) status = AddGradients(**serving, *request, *chunk);
   if (!status.ok() || !request->pull()) {
     finish(status);
@@ -190,10 +194,7 @@ grpc::ServerUnaryReactor* ShardService::Pull(grpc::CallbackServerContext*,
         absl::StrCat("range: found [", range->begin, ", ", range->end, "), expected a part of [",
                      own.begin, ", ", own.end, ") of at most ", kMostPullElements, " elements"));
   }
-  if (status.ok() && request->version() >= uint64_t{INT64_MAX}) {
-    status = absl::InvalidArgumentError(
-        absl::StrCat("version: found ", request->version(), ", allowed below ", INT64_MAX));
-  }
+  if (status.ok()) status = CheckNumber("version", request->version());
   if (!status.ok()) {
     finish(status);
     return call;
