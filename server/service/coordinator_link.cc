@@ -17,21 +17,24 @@ std::string PeerName(const std::string& address) {
 CoordinatorLink::CoordinatorLink(const Options& options, StopSource& stop)
     : options_(options),
       stop_(stop),
-      stub_(v1::Coordinator::NewStub(CreateChannel(options.address))) {}
+      channel_(CreateChannel(options.address)),
+      stub_(v1::Coordinator::NewStub(channel_)) {}
 
 absl::StatusOr<FetchedJob> CoordinatorLink::FetchJob() {
-  return tributary::FetchJob(*stub_, {.peer = PeerName(options_.address)}, stop_);
+  return tributary::FetchJob(*stub_, {.peer = PeerName(options_.address), .channel = channel_},
+                             stop_);
 }
 
 absl::StatusOr<v1::RegisterShardResponse> CoordinatorLink::NextPhase(
     const v1::RegisterShardRequest& request) {
   v1::RegisterShardResponse response;
   do {
-    RETURN_IF_ERROR(
-        CallWithRetry({.peer = PeerName(options_.address), .patience = options_.peer_timeout},
-                      stop_, [&](grpc::ClientContext& context) {
-                        return stub_->RegisterShard(&context, request, &response);
-                      }));
+    RETURN_IF_ERROR(CallWithRetry({.peer = PeerName(options_.address),
+                                   .patience = options_.peer_timeout,
+                                   .channel = channel_},
+                                  stop_, [&](grpc::ClientContext& context) {
+                                    return stub_->RegisterShard(&context, request, &response);
+                                  }));
   } while (response.phase() == request.known_phase());
   return response;
 }

@@ -38,6 +38,7 @@ class CoordinatorLink {
  private:
   const Options options_;
   StopSource& stop_;
+  const std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Coordinator::Stub> stub_;
 };
 

@@ -21,6 +21,8 @@ namespace {
 
 // A waiting call is answered after this long at the latest, so that both sides know of each other.
 constexpr double kLongPollSeconds = 2;
+// A waiting shard is heard of this often within a lease.
+constexpr double kPollsPerLease = 3;
 constexpr absl::Duration kTickInterval = absl::Milliseconds(100);
 constexpr double kWaitingLogSeconds = 10;
 constexpr size_t kMostNameBytes = 128;
@@ -75,6 +77,7 @@ CoordinatorService::CoordinatorService(const LoadedJob& job, const JobIdentity& 
       options_(options),
       chunk_elements_(chunk_elements),
       coordinator_(job.job, options),
+      long_poll_seconds_(std::min(kLongPollSeconds, options.lease_seconds / kPollsPerLease)),
       phase_known_by_shard_(static_cast<size_t>(options.shards), Phase::kWaiting),
       ticker_([this] { Tick(); }) {}
 
@@ -213,7 +216,7 @@ grpc::ServerUnaryReactor* CoordinatorService::RegisterShard(grpc::CallbackServer
     if (!status.ok()) {
       finished.Add(reactor, ToGrpcStatus(status));
     } else {
-      parked_.AnswerOrPark(reactor, now + kLongPollSeconds, answer, finished);
+      parked_.AnswerOrPark(reactor, now + long_poll_seconds_, answer, finished);
     }
   });
   return reactor;
@@ -269,7 +272,7 @@ grpc::ServerUnaryReactor* CoordinatorService::NextWork(grpc::CallbackServerConte
     if (!status.ok()) {
       finished.Add(reactor, ToGrpcStatus(status));
     } else {
-      parked_.AnswerOrPark(reactor, now + kLongPollSeconds, answer, finished);
+      parked_.AnswerOrPark(reactor, now + long_poll_seconds_, answer, finished);
     }
   });
   return reactor;
@@ -368,8 +371,10 @@ void CoordinatorService::EndCalls() {
 
 bool CoordinatorService::EveryShardKnowsPhase() const {
   absl::MutexLock lock(&mutex_);
+  const std::vector<std::string> addresses = coordinator_.shard_addresses();
   for (size_t shard = 1; shard < phase_known_by_shard_.size(); ++shard) {
-    if (phase_known_by_shard_[shard] != coordinator_.phase()) return false;
+    const bool is_registered = !addresses[shard].empty();
+    if (is_registered && phase_known_by_shard_[shard] != coordinator_.phase()) return false;
   }
   return true;
 }

@@ -67,7 +67,7 @@ class CoordinatorService final : public v1::Coordinator::CallbackService {
   bool Await(absl::FunctionRef<bool(const Coordinator&)> condition, absl::Duration timeout) const;
   // Answers every waiting call with UNAVAILABLE, now and later: before the server shuts down.
   void EndCalls();
-  // Whether every shard but shard 0 has been told of the current phase.
+  // Whether every shard that is registered, but shard 0, has been told of the current phase.
   bool EveryShardKnowsPhase() const;
 
  private:
@@ -85,6 +85,7 @@ class CoordinatorService final : public v1::Coordinator::CallbackService {
   const JobIdentity identity_;
   const Coordinator::Options options_;
   const int64_t chunk_elements_;
+  const double long_poll_seconds_;
 
   mutable absl::Mutex mutex_;
   Coordinator coordinator_ ABSL_GUARDED_BY(mutex_);

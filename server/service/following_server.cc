@@ -72,6 +72,9 @@ class FollowingServer final : public ShardServer {
       if (response.phase() == v1::PHASE_FAILED) return absl::AbortedError(response.message());
       if (response.has_data()) RETURN_IF_ERROR(BeginOnce(job, response.data()));
       if (response.phase() == v1::PHASE_CLOSED) return absl::OkStatus();
+      if (response.phase() == v1::PHASE_WAITING) {
+        spdlog::info("registered, waiting for the job to begin");
+      }
       request.set_known_phase(response.phase());
     }
   }

@@ -59,16 +59,30 @@ absl::Status CheckNumber(absl::string_view field, uint64_t found) {
       absl::StrCat(field, ": found ", found, ", allowed below ", INT64_MAX));
 }
 
+// More calls than this may not wait for a version; cancelled ones count until it is there. Far
+// above the workers and chunks of any cluster, a bound on what a hostile peer can make the shard
+// keep.
+constexpr int64_t kMostWaitingCalls = 1 << 20;
+
 // Calls `done` with the version as soon as it is there; OUT_OF_RANGE at once for one that cannot be
 // the next.
-void WhenNear(Shard& shard, Version version, Shard::VersionCallback done) {
+void WhenNear(Shard& shard, Version version, std::atomic<int64_t>& waiting,
+              Shard::VersionCallback done) {
   const absl::StatusOr<ParameterVersion> newest = shard.Get(std::nullopt);
   if (newest.ok() && version > newest->version + 1) {
     done(absl::OutOfRangeError(
         absl::StrCat("version: found ", version, ", expected at most ", newest->version + 1)));
     return;
   }
-  shard.WhenVersion(version, std::move(done));
+  if (waiting.fetch_add(1) >= kMostWaitingCalls) {
+    waiting.fetch_sub(1);
+    done(absl::ResourceExhaustedError("too many calls wait for a version"));
+    return;
+  }
+  shard.WhenVersion(version, [&waiting, done = std::move(done)](const auto& answer) {
+    waiting.fetch_sub(1);
+    done(answer);
+  });
 }
 
 }  // namespace
@@ -145,7 +159,7 @@ grpc::ServerUnaryReactor* ShardService::PushPull(grpc::CallbackServerContext*,
   const bool is_first_chunk = chunk->begin == (*serving)->shard->range().begin;
   const NextWork* const next_work =
       is_first_chunk && (*serving)->next_work ? &(*serving)->next_work : nullptr;
-  WhenNear(*(*serving)->shard, static_cast<Version>(request->step()) + 1,
+  WhenNear(*(*serving)->shard, static_cast<Version>(request->step()) + 1, waiting_,
            [call, request, response, chunk = *chunk, next_work,
             finish](const absl::StatusOr<ParameterVersion>& version) {
              // After a cancellation request and response may be gone.
@@ -213,7 +227,7 @@ grpc::ServerUnaryReactor* ShardService::Pull(grpc::CallbackServerContext*,
     call->Drop();
   };
   if (request->has_version()) {
-    WhenNear(shard, static_cast<Version>(request->version()), answer);
+    WhenNear(shard, static_cast<Version>(request->version()), waiting_, answer);
   } else {
     answer(shard.Get(std::nullopt));
   }

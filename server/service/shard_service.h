@@ -4,6 +4,7 @@
 #define TRIBUTARY_SERVER_SERVICE_SHARD_SERVICE_H_
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -55,6 +56,7 @@ class ShardService final : public v1::Shard::CallbackService {
   Serving serving_;
   std::atomic<bool> is_serving_ = false;
   std::atomic<bool> begun_ = false;
+  std::atomic<int64_t> waiting_ = 0;
 };
 
 }  // namespace tributary

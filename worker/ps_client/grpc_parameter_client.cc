@@ -24,8 +24,10 @@ absl::Status GrpcParameterClient::Connect(const DataSummary& data, JobSession::A
   for (ShardId k = 0; k < fetched.shards; ++k) {
     const std::string& address = addresses[static_cast<size_t>(k)];
     const ElementRange range = layout.ShardRange(k, fetched.shards);
+    const std::shared_ptr<grpc::Channel> channel = CreateChannel(address);
     ShardPeer shard{.name = absl::StrCat("shard ", k, " at ", address),
-                    .stub = v1::Shard::NewStub(CreateChannel(address)),
+                    .channel = channel,
+                    .stub = v1::Shard::NewStub(channel),
                     .chunks = CutIntoChunks(range, fetched.chunk_elements)};
     RETURN_IF_ERROR(session_.Explain(Open(shard, range)));
     shards_.push_back(std::move(shard));

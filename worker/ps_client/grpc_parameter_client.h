@@ -31,7 +31,8 @@ class GrpcParameterClient final : public ParameterClient {
  private:
   absl::Status Open(const ShardPeer& shard, ElementRange range);
   RetryOptions Patience(const ShardPeer& shard) const {
-    return {.peer = shard.name, .patience = session_.options().peer_timeout};
+    return {
+        .peer = shard.name, .patience = session_.options().peer_timeout, .channel = shard.channel};
   }
 
   JobSession& session_;

@@ -32,7 +32,8 @@ bool IsLostLease(const absl::Status& status) {
 JobSession::JobSession(const Options& options)
     : options_(options),
       id_(NewRandomId()),
-      stub_(v1::Coordinator::NewStub(CreateChannel(options.coordinator))) {}
+      channel_(CreateChannel(options.coordinator)),
+      stub_(v1::Coordinator::NewStub(channel_)) {}
 
 JobSession::~JobSession() {
   Close();
@@ -44,7 +45,9 @@ void JobSession::Close() {
 }
 
 RetryOptions JobSession::Patience(absl::Duration patience) const {
-  return {.peer = absl::StrCat("the coordinator at ", options_.coordinator), .patience = patience};
+  return {.peer = absl::StrCat("the coordinator at ", options_.coordinator),
+          .patience = patience,
+          .channel = channel_};
 }
 
 void JobSession::End(const absl::Status& status) {

@@ -72,6 +72,7 @@ class JobSession {
 
   const Options options_;
   const SessionId id_;
+  const std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Coordinator::Stub> stub_;
   StopSource ended_;
   mutable absl::Mutex mutex_;

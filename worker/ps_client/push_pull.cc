@@ -123,9 +123,10 @@ absl::StatusOr<std::optional<Work>> PushPull::Run(Step step,
   const StopSource::Registration cancel(session_.ended(), [this] { CancelAll(); });
   for (const std::unique_ptr<Call>& call : calls_) {
     FillPushRequest(session_.Header(), step, call->chunk, true, gradients, call->request);
-    call->wait.emplace(
-        RetryOptions{.peer = call->shard->name, .patience = session_.options().peer_timeout},
-        session_.ended());
+    call->wait.emplace(RetryOptions{.peer = call->shard->name,
+                                    .patience = session_.options().peer_timeout,
+                                    .channel = call->shard->channel},
+                       session_.ended());
   }
   for (const std::unique_ptr<Call>& call : calls_) Start(*call);
 

@@ -23,6 +23,7 @@ namespace tributary {
 // A shard as a worker sees it.
 struct ShardPeer {
   std::string name;  // "shard 1 at host:port", for people
+  std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Shard::Stub> stub;
   std::vector<ElementRange> chunks;
 };

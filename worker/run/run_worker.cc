@@ -43,7 +43,7 @@ absl::Status RunWorker(const WorkerOptions& options, StopSource& stop) {
                       .peer_timeout = options.peer_timeout});
   const StopSource::Registration on_stop(
       stop, [&session] { session.End(absl::CancelledError("asked to stop")); });
-  const absl::Status status = Train(options, session);
+  absl::Status status = Train(options, session);
   if (session.has_job()) {
     session.Leave(status.ok() || stop.requested() ? "" : std::string(status.message()));
   }

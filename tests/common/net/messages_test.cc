@@ -156,7 +156,7 @@ TEST(CheckAddress, RefusesEverythingElseAndNamesTheField) {
     const absl::Status status = CheckAddress("coordinator", address, 0);
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << address;
     EXPECT_THAT(std::string(status.message()),
-                testing::StartsWith("coordinator: found \"" + std::string(address) + "\""));
+                testing::StartsWith("coordinator: found \"" + absl::CHexEscape(address) + "\""));
     EXPECT_THAT(std::string(status.message()), HasSubstr("0 to 65535"));
   }
 }
