@@ -47,7 +47,9 @@ class RandomStream {
 };
 
 // Uniform in [0, 1) with 24 bits: exact in fp32, so the same on every machine.
-inline float UnitFloat(uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1.0p-24f; }
+inline float UnitFloat(uint32_t bits) {
+  return static_cast<float>(bits >> 8) * 0x1.0p-24f;
+}
 
 }  // namespace tributary
 

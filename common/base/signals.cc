@@ -34,6 +34,8 @@ SignalWatcher::~SignalWatcher() {
   thread_.join();
 }
 
-int SignalWatcher::received() const { return state_->received.load(); }
+int SignalWatcher::received() const {
+  return state_->received.load();
+}
 
 }  // namespace tributary

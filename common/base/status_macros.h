@@ -11,11 +11,11 @@
 #define TRIBUTARY_CONCAT(a, b) TRIBUTARY_CONCAT_INNER(a, b)
 
 // Returns the status from the enclosing function unless it is OK.
-#define RETURN_IF_ERROR(expression)                                    \
-  do {                                                                 \
-    if (absl::Status status_ = (expression); !status_.ok()) {          \
-      return status_;                                                  \
-    }                                                                  \
+#define RETURN_IF_ERROR(expression)                           \
+  do {                                                        \
+    if (absl::Status status_ = (expression); !status_.ok()) { \
+      return status_;                                         \
+    }                                                         \
   } while (false)
 
 // ASSIGN_OR_RETURN(auto x, F()): x is F()'s value, or F()'s status is returned.

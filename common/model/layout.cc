@@ -23,8 +23,8 @@ absl::StatusOr<int64_t> CountElements(const ParameterTensor& tensor) {
                                                      dimension, ", allowed at least 1"));
     }
     if (dimension > kMaxLayoutElements / elements) {
-      return absl::InvalidArgumentError(absl::StrCat("tensor ", tensor.name, ": more than ",
-                                                     kMaxLayoutElements, " elements"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("tensor ", tensor.name, ": more than ", kMaxLayoutElements, " elements"));
     }
     elements *= dimension;
   }
@@ -64,7 +64,8 @@ absl::StatusOr<Layout> Layout::Create(std::vector<ParameterTensor> tensors) {
 ElementRange Layout::ShardRange(ShardId shard, ShardId shards) const {
   // Units times shards stays below 2^36 * 2^16.
   const int64_t units = elements_ / kLayoutAlignment;
-  return {units * shard / shards * kLayoutAlignment, units * (shard + 1) / shards * kLayoutAlignment};
+  return {units * shard / shards * kLayoutAlignment,
+          units * (shard + 1) / shards * kLayoutAlignment};
 }
 
 std::vector<ElementRange> CutIntoChunks(ElementRange range, int64_t chunk_elements) {

@@ -59,8 +59,8 @@ class Layout {
   uint64_t fingerprint_ = 0;
 };
 
-// The runs of at most `chunk_elements` that a transfer of `range` is made of; one empty chunk for an
-// empty range.
+// The runs of at most `chunk_elements` that a transfer of `range` is made of; one empty chunk for
+// an empty range.
 std::vector<ElementRange> CutIntoChunks(ElementRange range, int64_t chunk_elements);
 
 }  // namespace tributary

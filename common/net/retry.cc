@@ -2,9 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "common/net/grpc_status.h"
 
 namespace tributary {
@@ -15,11 +17,14 @@ constexpr double kMostWaitSeconds = 2;
 constexpr absl::Duration kSayEvery = absl::Seconds(10);
 // Below this a wait is nothing to speak of: roles are started in any order.
 constexpr absl::Duration kSayAfter = absl::Milliseconds(500);
+// A wait for a connection looks this often whether it is asked to stop.
+constexpr absl::Duration kStopInterval = absl::Milliseconds(50);
 
 }  // namespace
 
 bool IsWorthRetrying(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsCancelled(status);
 }
 
 RetryWait::RetryWait(const RetryOptions& options, StopSource& stop)
@@ -43,8 +48,22 @@ absl::Status RetryWait::AfterFailure(const absl::Status& status) {
   const absl::Duration wait = absl::Seconds(backoff_.NextSeconds());
   waited_ += wait;
   if (absl::IsDeadlineExceeded(status)) waited_ += options_.call_timeout;
-  if (stop_.WaitFor(wait)) return absl::CancelledError("asked to stop");
+  if (Sleep(wait)) return absl::CancelledError("asked to stop");
   return absl::OkStatus();
+}
+
+bool RetryWait::Sleep(absl::Duration duration) const {
+  const bool is_connected =
+      options_.channel == nullptr || options_.channel->GetState(false) == GRPC_CHANNEL_READY;
+  if (is_connected) return stop_.WaitFor(duration);
+  const absl::Time end = absl::Now() + duration;
+  // First a short sleep: a peer that takes connections only to drop them must not make us spin.
+  bool is_over = stop_.WaitFor(std::min(duration, kStopInterval / 2));
+  while (!is_over && absl::Now() < end) {
+    const absl::Time look = std::min(end, absl::Now() + kStopInterval);
+    is_over = options_.channel->WaitForConnected(absl::ToChronoTime(look)) || stop_.requested();
+  }
+  return stop_.requested();
 }
 
 absl::Status CallWithRetry(const RetryOptions& options, StopSource& stop,

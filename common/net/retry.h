@@ -3,6 +3,7 @@
 #ifndef TRIBUTARY_COMMON_NET_RETRY_H_
 #define TRIBUTARY_COMMON_NET_RETRY_H_
 
+#include <memory>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -10,6 +11,7 @@
 #include "absl/time/time.h"
 #include "common/base/backoff.h"
 #include "common/base/stop.h"
+#include "grpcpp/channel.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/support/status.h"
 
@@ -22,9 +24,14 @@ struct RetryOptions {
   absl::Duration call_timeout = absl::Seconds(30);
   // How long the peer may be away; infinite: as long as it takes.
   absl::Duration patience = absl::InfiniteDuration();
+  // The peer's channel; may be null. The next try then comes as soon as it is connected. (gRPC
+  // looks after a connection in the making while a call or such a wait is under way, and otherwise
+  // every five seconds: client_channel/backup_poller.cc.)
+  std::shared_ptr<grpc::Channel> channel = nullptr;
 };
 
-// Whether a call that ended so may succeed later as it is: UNAVAILABLE, DEADLINE_EXCEEDED.
+// Whether a call that ended so may succeed later as it is: UNAVAILABLE, DEADLINE_EXCEEDED; and
+// CANCELLED, unless the caller has cancelled it: a server that shuts down ends calls so.
 bool IsWorthRetrying(const absl::Status& status);
 
 // The waits between the tries of one call, and what is said about them.
@@ -38,6 +45,9 @@ class RetryWait {
   absl::Status AfterFailure(const absl::Status& status);
 
  private:
+  // Returns whether it was asked to stop.
+  bool Sleep(absl::Duration duration) const;
+
   const RetryOptions options_;
   StopSource& stop_;
   Backoff backoff_;

@@ -4,8 +4,8 @@
 //   steps             |  step 0 (global_batch)  |  step 1  |  ...   | last step (the rest)   |
 //   slots of a step   |  0  |  1  |  2  |  3  |
 //
-// Every position of an epoch belongs to exactly one slot of one step. The last batch of an epoch may
-// be smaller; with fewer samples than slots some slots are empty (their gradient is zero).
+// Every position of an epoch belongs to exactly one slot of one step. The last batch of an epoch
+// may be smaller; with fewer samples than slots some slots are empty (their gradient is zero).
 #ifndef TRIBUTARY_COMMON_TRAINING_BATCH_PLAN_H_
 #define TRIBUTARY_COMMON_TRAINING_BATCH_PLAN_H_
 
@@ -32,7 +32,8 @@ class BatchPlan {
 
   // Positions in the order of the step's epoch.
   SampleRange StepSamples(Step step) const;
-  // Slots differ by at most one sample: slot s of n samples has [s * n / slots, (s + 1) * n / slots).
+  // Slots differ by at most one sample: slot s of n samples has [s * n / slots, (s + 1) * n /
+  // slots).
   SampleRange SlotSamples(Step step, int32_t slot) const;
   // The most samples that a slot ever has.
   int64_t max_slot_samples() const { return (global_batch_ + slots_ - 1) / slots_; }

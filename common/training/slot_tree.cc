@@ -82,7 +82,8 @@ bool SlotTree::Add(SlotRange node, absl::Span<const float> values,
     }
     entry.values = std::move(sibling->second.values);
     // Statistics are added left to right, so that the sum of the losses has one value too.
-    BatchStatistics sum = node.begin == parent.begin ? entry.statistics : sibling->second.statistics;
+    BatchStatistics sum =
+        node.begin == parent.begin ? entry.statistics : sibling->second.statistics;
     sum += node.begin == parent.begin ? sibling->second.statistics : entry.statistics;
     entry.statistics = sum;
     entries_.erase(sibling);

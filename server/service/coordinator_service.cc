@@ -76,8 +76,8 @@ CoordinatorService::CoordinatorService(const LoadedJob& job, const JobIdentity& 
       identity_(identity),
       options_(options),
       chunk_elements_(chunk_elements),
-      coordinator_(job.job, options),
       long_poll_seconds_(std::min(kLongPollSeconds, options.lease_seconds / kPollsPerLease)),
+      coordinator_(job.job, options),
       phase_known_by_shard_(static_cast<size_t>(options.shards), Phase::kWaiting),
       ticker_([this] { Tick(); }) {}
 

@@ -20,8 +20,8 @@ namespace tributary {
 
 // A micro-batch. The memory belongs to the caller and lives until the call returns.
 struct Batch {
-  absl::Span<const float> images;   // [N, C, H, W], normalised
-  absl::Span<const int32_t> labels; // [N], each in [0, classes)
+  absl::Span<const float> images;    // [N, C, H, W], normalised
+  absl::Span<const int32_t> labels;  // [N], each in [0, classes)
   int64_t size() const { return static_cast<int64_t>(labels.size()); }
 };
 
@@ -47,8 +47,7 @@ class Network {
   // network's maximum. Statistics: number of samples, sum of the losses, samples whose label has
   // the largest logit (the first of equal ones), whether any element of `gradient` is not finite.
   virtual absl::Status ComputeGradient(const Batch& batch, const DropoutKey& key,
-                                       absl::Span<float> gradient,
-                                       BatchStatistics& statistics) = 0;
+                                       absl::Span<float> gradient, BatchStatistics& statistics) = 0;
 
   // Loss and correct predictions in evaluation mode (no dropout).
   virtual absl::Status Evaluate(const Batch& batch, BatchStatistics& statistics) = 0;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "common/net/channel.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
