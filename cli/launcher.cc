@@ -25,8 +25,9 @@ namespace {
 // A server listens within milliseconds; a loaded machine may need seconds.
 constexpr absl::Duration kListenPatience = absl::Seconds(60);
 constexpr absl::Duration kAddressFilePoll = absl::Milliseconds(10);
-// Once shard 0 has ended, the others hear of it within two seconds.
-constexpr absl::Duration kEndPatience = absl::Seconds(15);
+// Before shard 0 ends, the others have heard of it; but a worker that started after the end of a
+// very short job waits for ever.
+constexpr absl::Duration kEndPatience = absl::Seconds(3);
 // Without workers shard 0 may still write the model, but not for longer than this.
 constexpr absl::Duration kNoWorkersPatience = absl::Minutes(2);
 constexpr absl::Duration kStopPatience = absl::Seconds(5);

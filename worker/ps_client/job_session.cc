@@ -85,6 +85,12 @@ absl::StatusOr<v1::JoinJobResponse> JobSession::TryJoin() {
   return response;
 }
 
+absl::Status JobSession::JoinAgain() {
+  RETURN_IF_ERROR(TryJoin().status());
+  spdlog::info("joined again: the lease had run out");
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<std::string>> JobSession::Join(const DataSummary& data, Adopt adopt) {
   data_ = data;
   adopt_ = std::move(adopt);
@@ -118,15 +124,14 @@ absl::StatusOr<Work> JobSession::NextWork(absl::Span<const EvaluationResult> res
         });
     if (status.ok()) return FromProto(response.work());
     if (!IsLostLease(status)) return Explain(status);
-    RETURN_IF_ERROR(TryJoin().status());
-    spdlog::info("joined again: the lease had run out");
+    RETURN_IF_ERROR(JoinAgain());
   }
 }
 
 void JobSession::KeepLease() {
   while (!ended_.WaitFor(lease_ / 3)) {
     absl::Status status = RenewOnce();
-    if (IsLostLease(status)) status = TryJoin().status();
+    if (IsLostLease(status)) status = JoinAgain();
     // Without a lease there is no work; whoever waits for a version would wait for ever.
     if (!status.ok() && !absl::IsCancelled(status)) End(status);
   }

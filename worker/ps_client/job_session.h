@@ -67,6 +67,7 @@ class JobSession {
  private:
   RetryOptions Patience(absl::Duration patience) const;
   absl::StatusOr<v1::JoinJobResponse> TryJoin();
+  absl::Status JoinAgain();
   void KeepLease();
   absl::Status RenewOnce();
 
