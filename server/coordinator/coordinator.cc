@@ -323,13 +323,13 @@ std::vector<std::string> Coordinator::Tick(Seconds now) {
 }
 
 void Coordinator::LoseShard(size_t shard) {
-  if (phase_ == Phase::kWaiting) {
-    // Nothing is lost yet; another process may take its place.
-    shards_[shard].reset();
-    return;
+  // While the job waits nothing is lost: another process may take the place.
+  if (phase_ != Phase::kWaiting) {
+    Fail(absl::StrCat("shard ", shard, " at ", shards_[shard]->hello.address,
+                      " has been silent for ", options_.lease_seconds,
+                      " seconds; its parameters are lost"));
   }
-  Fail(absl::StrCat("shard ", shard, " at ", shards_[shard]->hello.address, " has been silent for ",
-                    options_.lease_seconds, " seconds; its parameters are lost"));
+  shards_[shard].reset();
 }
 
 void Coordinator::Fail(const std::string& why) {

@@ -88,7 +88,8 @@ TEST_P(SignalTest, EndsACoordinatorThatWaitsAndTheJobWithIt) {
 
 TEST_P(SignalTest, EndsAWorkerThatTrainsAndAnotherTakesItsWork) {
   WriteJob(SmallJob(2));
-  const auto shard0 = StartServer(0);
+  // The other hears of work that is left when it renews its lease, three times in a lease.
+  const auto shard0 = StartServer(0, {"--lease=3"});
   const auto shard1 = StartServer(1);
   const auto a = StartWorker("a");
   const auto b = StartWorker("b");
