@@ -125,8 +125,8 @@ class BatchGraph::Builder {
     absl::Status status;
     try {
       OperationOr operation = make();
-      if (operation.ok()) graph_.operations_.push_back(*std::move(operation));
       status = operation.status();
+      if (status.ok()) graph_.operations_.push_back(*std::move(operation));
     } catch (const dnnl::error& error) {
       status = FromDnnl(error.status, error.message);
     } catch (const std::bad_alloc&) {

@@ -91,7 +91,7 @@ class Conv final : public Operation {
                                               d.strides, d.dilation, d.padding, d.padding)
             : dnnl::convolution_forward::desc(kind, kDirect, d.input, d.weight, d.output, d.strides,
                                               d.dilation, d.padding, d.padding);
-    const dnnl::convolution_forward::primitive_desc primitive(description, UserScratchpad(),
+    dnnl::convolution_forward::primitive_desc primitive(description, UserScratchpad(),
                                                               context_.runtime.engine);
     forward_ = {context_.runtime,
                 dnnl::convolution_forward(primitive),
@@ -152,10 +152,10 @@ class Conv final : public Operation {
 
   // The weight in `layout`: the parameters themselves, or a copy that `reorder` fills.
   memory WeightIn(const memory::desc& layout, PreparedPrimitive& reorder) const {
-    const memory plain =
+    memory plain =
         Wrap(description_.plain_weight, context_.parameters + description_.weight_offset);
     if (layout == description_.plain_weight) return plain;
-    const memory reordered(layout, context_.runtime.engine);
+    memory reordered(layout, context_.runtime.engine);
     reorder = {context_.runtime,
                dnnl::reorder(plain, reordered),
                {{DNNL_ARG_FROM, plain}, {DNNL_ARG_TO, reordered}},
