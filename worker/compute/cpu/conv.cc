@@ -92,7 +92,7 @@ class Conv final : public Operation {
             : dnnl::convolution_forward::desc(kind, kDirect, d.input, d.weight, d.output, d.strides,
                                               d.dilation, d.padding, d.padding);
     dnnl::convolution_forward::primitive_desc primitive(description, UserScratchpad(),
-                                                              context_.runtime.engine);
+                                                        context_.runtime.engine);
     forward_ = {context_.runtime,
                 dnnl::convolution_forward(primitive),
                 {{DNNL_ARG_SRC, Wrap(d.input, edges.input)},
