@@ -63,13 +63,9 @@ ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
 
 # Debian's gRPC is built without the sanitizer: what it hands from thread to thread looks like a race.
 section "Tests without gRPC under the thread sanitizer"
-scripts/build.sh tsan
+scripts/build.sh tsan tests_without_grpc
 TSAN_OPTIONS=halt_on_error=1 run_tests tsan --label-exclude '^(long|grpc)$'
 
-# The fuzzers' tests are named after their programs.
 section "Fuzzers"
-cmake --preset fuzz >/dev/null
-mapfile -t fuzzers < <(ctest --test-dir build/fuzz --show-only --label-regex '^fuzz$' |
-  sed -n 's/^ *Test *#[0-9]*: //p')
-scripts/build.sh fuzz "${fuzzers[@]}"
+scripts/build.sh fuzz fuzzers
 run_tests fuzz --label-regex '^fuzz$'
