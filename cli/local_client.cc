@@ -1,16 +1,21 @@
 #include "cli/local_client.h"
 
-#include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/codec/decode.h"
+#include "common/codec/piece_source.h"
 #include "server/coordinator/job_status.h"
 
 namespace tributary {
 namespace {
 
 constexpr SessionId kSession = 1;
+
+// A chunk's sum and update stay in the cache; the bits do not depend on it.
+constexpr int64_t kChunkElements = 64 << 10;
 
 double NowSeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -27,7 +32,8 @@ Job WithOneWorker(Job job) {
 LocalClient::LocalClient(const Job& job, std::function<bool()> cancelled)
     : job_(WithOneWorker(job)),
       cancelled_(std::move(cancelled)),
-      shard_(job_, 0, 1, std::max<int64_t>(1, job_.model.layout.elements())),
+      shard_(job_, 0, 1, kChunkElements),
+      chunks_(CutIntoChunks(shard_.range(), kChunkElements)),
       coordinator_(job_, {.shards = 1}) {}
 
 absl::Status LocalClient::Begin(const DataSummary& data) {
@@ -57,14 +63,22 @@ absl::StatusOr<Work> LocalClient::NextWork(absl::Span<const EvaluationResult> re
 
 absl::Status LocalClient::Pull(Version version, absl::Span<float> parameters) {
   ASSIGN_OR_RETURN(const ParameterVersion found, shard_.Get(version));
-  std::copy(found.values->begin(), found.values->end(), parameters.begin());
+  // As a worker has them, whatever the pull type loses.
+  const WireType type = job_.transfer.pull;
+  Decode(type, found.EncodedPart(type, found.range).bytes.data(), parameters);
   return absl::OkStatus();
 }
 
 absl::Status LocalClient::Push(Step step, absl::Span<const NodeGradient> gradients) {
-  for (const NodeGradient& gradient : gradients) {
-    RETURN_IF_ERROR(
-        shard_.Push(step, shard_.range(), gradient.slots, gradient.values, gradient.statistics));
+  for (const ElementRange& chunk : chunks_) {
+    for (const NodeGradient& gradient : gradients) {
+      const SharedBytes part = gradient.values.Part(chunk);
+      ASSIGN_OR_RETURN(const std::unique_ptr<ValueSource> values,
+                       ReadPieces(gradient.values.type(), chunk.size(), {part.bytes}));
+      RETURN_IF_ERROR(shard_.Push(
+          step, chunk,
+          {.node = gradient.slots, .values = values.get(), .statistics = gradient.statistics}));
+    }
   }
   return absl::OkStatus();
 }

@@ -48,7 +48,7 @@ absl::StatusOr<RunResult> RunLocally(const LoadedJob& loaded, const LocalRunOpti
   if (!options.model_out.empty()) {
     const ParameterVersion parameters = client.Parameters();
     RETURN_IF_ERROR(
-        WriteModelFile(options.model_out, loaded, parameters.version, *parameters.values));
+        WriteModelFile(options.model_out, loaded, parameters.version, parameters.buffer->values));
   }
   return client.Result();
 }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/codec/wire_type.h"
 #include "common/model/model_plan.h"
 
 namespace tributary {
@@ -85,6 +86,14 @@ struct EvaluationConfig {
   int64_t batch = 500;
 };
 
+// How gradients and parameters go over the wire.
+struct TransferConfig {
+  WireType push = WireType::kFp32;
+  WireType pull = WireType::kFp32;
+  bool error_feedback = false;
+  double top_k_ratio = 0.01;
+};
+
 struct Job {
   std::string name;
   uint64_t seed = 0;
@@ -94,6 +103,7 @@ struct Job {
   LearningRateConfig learning_rate;
   TrainingConfig training;
   EvaluationConfig evaluation;
+  TransferConfig transfer;
 };
 
 }  // namespace tributary

@@ -11,6 +11,7 @@
 #include "common/job/model_check.h"
 #include "common/job/rules_check.h"
 #include "common/job/scalar_check.h"
+#include "common/job/transfer_check.h"
 
 namespace tributary {
 namespace {
@@ -87,6 +88,7 @@ absl::StatusOr<Job> CheckJob(const v1::JobSpec& spec, const SourceMap& sources) 
   ASSIGN_OR_RETURN(job.learning_rate, CheckLearningRate(spec.learning_rate(), checks));
   ASSIGN_OR_RETURN(job.training, CheckTraining(spec.training(), checks));
   ASSIGN_OR_RETURN(job.evaluation, CheckEvaluation(spec.evaluation(), checks));
+  ASSIGN_OR_RETURN(job.transfer, CheckTransfer(spec.transfer(), checks));
   return job;
 }
 

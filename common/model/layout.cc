@@ -62,10 +62,10 @@ absl::StatusOr<Layout> Layout::Create(std::vector<ParameterTensor> tensors) {
 }
 
 ElementRange Layout::ShardRange(ShardId shard, ShardId shards) const {
-  // Units times shards stays below 2^36 * 2^16.
-  const int64_t units = elements_ / kLayoutAlignment;
-  return {units * shard / shards * kLayoutAlignment,
-          units * (shard + 1) / shards * kLayoutAlignment};
+  // Units times shards stays below 2^34 * 2^16. The last unit may be shorter.
+  const int64_t units = (elements_ + kShardUnit - 1) / kShardUnit;
+  return {units * shard / shards * kShardUnit,
+          std::min(elements_, units * (shard + 1) / shards * kShardUnit)};
 }
 
 std::vector<ElementRange> CutIntoChunks(ElementRange range, int64_t chunk_elements) {

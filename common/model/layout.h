@@ -4,9 +4,10 @@
 //   conv1.weight [10,1,5,5]  | pad | conv1.bias [10] | pad | conv2.weight ...
 //   |<----- shard 0 ------------------->|<----- shard 1 ----------------->|
 //
-// Shard k of S owns one contiguous range of whole 16-element units, equal to within one unit,
-// wherever the tensors' borders are. Padding elements are parameters that stay zero. Worker and
-// server compute the layout from the model alone and compare its fingerprint when they meet.
+// Shard k of S owns one contiguous range of whole 64-element units, equal to within one unit,
+// wherever the tensors' borders are; the last unit of all may be shorter. Padding elements are
+// parameters that stay zero. Worker and server compute the layout from the model alone and compare
+// its fingerprint when they meet.
 #ifndef TRIBUTARY_COMMON_MODEL_LAYOUT_H_
 #define TRIBUTARY_COMMON_MODEL_LAYOUT_H_
 
@@ -21,6 +22,9 @@ namespace tributary {
 
 // Elements; 64 bytes, a cache line and the widest vector register.
 inline constexpr int64_t kLayoutAlignment = 16;
+// Shards and chunks begin at multiples of this many elements of the flat vector, so that no block
+// of the int8 wire type is cut (common/codec/wire_type.h).
+inline constexpr int64_t kShardUnit = 64;
 // 2^40 elements are 4 TiB: no size in bytes overflows, and a mistake in a model file is found.
 inline constexpr int64_t kMaxLayoutElements = int64_t{1} << 40;
 

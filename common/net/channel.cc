@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/model/layout.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 
@@ -82,9 +83,11 @@ absl::Status CheckJobShape(uint64_t shards, uint64_t chunk_elements) {
   }
   // A quarter of a message: header and several tree nodes fit beside it.
   constexpr uint64_t kMostChunkElements = kMaxMessageBytes / sizeof(float) / 4;
-  if (chunk_elements < 1 || chunk_elements > kMostChunkElements) {
+  if (chunk_elements < 1 || chunk_elements > kMostChunkElements ||
+      chunk_elements % uint64_t{kShardUnit} != 0) {
     return absl::InvalidArgumentError(absl::StrCat("chunk_elements: found ", chunk_elements,
-                                                   ", allowed 1 to ", kMostChunkElements));
+                                                   ", allowed multiples of ", kShardUnit, " up to ",
+                                                   kMostChunkElements));
   }
   return absl::OkStatus();
 }

@@ -12,7 +12,7 @@
 
 namespace tributary {
 
-inline constexpr uint32_t kProtocolVersion = 1;
+inline constexpr uint32_t kProtocolVersion = 2;
 
 // Elements in a chunk: 4 MiB. Larger ones gain nothing on the wire and delay the first bytes.
 inline constexpr int64_t kChunkElements = int64_t{1} << 20;
@@ -21,11 +21,14 @@ inline constexpr int64_t kChunkElements = int64_t{1} << 20;
 // gRPC's own default (4 MiB) is below one chunk.
 inline constexpr int64_t kMaxMessageBytes = int64_t{64} << 20;
 
+// What a message that carries a chunk may hold besides values: header, slots, statistics, an order.
+inline constexpr int64_t kMessageHeadroom = 16 << 10;
+
 // More shards than this are a mistake; far above any cluster.
 inline constexpr int64_t kMostShards = 65'536;
 
 // What a coordinator says about a job's transfers, from the network: at least one shard and at most
-// kMostShards; chunks of at least one element that fit a message. Errors: INVALID_ARGUMENT.
+// kMostShards; chunks of whole shard units that fit a message. Errors: INVALID_ARGUMENT.
 absl::Status CheckJobShape(uint64_t shards, uint64_t chunk_elements);
 
 // A connection of its own to `address` (host:port), re-established by itself. Connections are not

@@ -1,6 +1,5 @@
 #include "common/net/messages.h"
 
-#include <bit>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -8,13 +7,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "common/base/status_macros.h"
 
 namespace tributary {
 namespace {
-
-static_assert(std::endian::native == std::endian::little,
-              "tensors go over the wire as the machine holds them");
 
 absl::StatusOr<int64_t> Checked(absl::string_view field, uint64_t found, uint64_t most) {
   if (found <= most) return static_cast<int64_t>(found);
@@ -39,6 +36,22 @@ v1::ElementRange ToProto(ElementRange range) {
   proto.set_begin(static_cast<uint64_t>(range.begin));
   proto.set_end(static_cast<uint64_t>(range.end));
   return proto;
+}
+
+v1::TransferSpec::Type ToProto(WireType type) {
+  switch (type) {
+    case WireType::kFp32:
+      break;
+    case WireType::kBf16:
+      return v1::TransferSpec::BF16;
+    case WireType::kFp16:
+      return v1::TransferSpec::FP16;
+    case WireType::kInt8:
+      return v1::TransferSpec::INT8;
+    case WireType::kTopK:
+      return v1::TransferSpec::TOP_K;
+  }
+  return v1::TransferSpec::FP32;
 }
 
 v1::Work::Compute ToProto(const ComputeOrder& order) {
@@ -178,10 +191,6 @@ absl::StatusOr<BatchStatistics> FromProto(const v1::SlotStatistics& proto) {
   statistics.loss_sum = proto.loss_sum();
   statistics.not_finite = proto.not_finite();
   return statistics;
-}
-
-absl::string_view AsBytes(absl::Span<const float> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
 
 }  // namespace tributary

@@ -2,12 +2,9 @@
 #ifndef TRIBUTARY_COMMON_NET_MESSAGES_H_
 #define TRIBUTARY_COMMON_NET_MESSAGES_H_
 
-#include <cstdint>
-
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "common/base/types.h"
+#include "common/codec/wire_type.h"
 #include "common/training/work.h"
 #include "tributary/v1/training.pb.h"
 
@@ -20,6 +17,7 @@ v1::EvaluationResult ToProto(const EvaluationResult& result);
 v1::SlotStatistics ToProto(const BatchStatistics& statistics);
 v1::SlotRange ToProto(SlotRange range);
 v1::ElementRange ToProto(ElementRange range);
+v1::TransferSpec::Type ToProto(WireType type);
 
 // INVALID_ARGUMENT with the field for a number out of its type's range, an empty or inverted range,
 // an order without a kind.
@@ -30,9 +28,6 @@ absl::StatusOr<EvaluationResult> FromProto(const v1::EvaluationResult& result);
 absl::StatusOr<BatchStatistics> FromProto(const v1::SlotStatistics& statistics);
 absl::StatusOr<SlotRange> FromProto(const v1::SlotRange& range);
 absl::StatusOr<ElementRange> FromProto(const v1::ElementRange& range);
-
-// fp32 little-endian, as every machine that this is built for has it.
-absl::string_view AsBytes(absl::Span<const float> values);
 
 }  // namespace tributary
 

@@ -1,6 +1,7 @@
 #include "common/training/slot_tree.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -62,8 +63,7 @@ std::vector<SlotRange> CoverWithNodes(SlotRange range, int32_t slots) {
 
 SlotTree::SlotTree(int32_t slots, int64_t elements) : slots_(slots), elements_(elements) {}
 
-bool SlotTree::Add(SlotRange node, absl::Span<const float> values,
-                   const BatchStatistics& statistics) {
+bool SlotTree::Add(SlotRange node, const ValueSource& values, const BatchStatistics& statistics) {
   if (IsCovered(node)) return false;
   DropDescendants(node);
 
@@ -75,7 +75,7 @@ bool SlotTree::Add(SlotRange node, absl::Span<const float> values,
     const auto sibling = entries_.find(Sibling(node, parent));
     if (sibling == entries_.end()) break;
     if (entry.values == nullptr) {
-      AddInto(sibling->second.values.get(), values.data(), elements_);
+      values.AddTo(0, absl::MakeSpan(sibling->second.values.get(), elements_));
     } else {
       AddInto(sibling->second.values.get(), entry.values.get(), elements_);
       free_.push_back(std::move(entry.values));
@@ -91,10 +91,40 @@ bool SlotTree::Add(SlotRange node, absl::Span<const float> values,
   }
   if (entry.values == nullptr) {
     entry.values = TakeBuffer();
-    std::copy(values.begin(), values.end(), entry.values.get());
+    values.CopyTo(0, absl::MakeSpan(entry.values.get(), elements_));
   }
   entries_.emplace(node, std::move(entry));
   return true;
+}
+
+bool SlotTree::Climb(SlotRange node, std::vector<const float*>& siblings) const {
+  const SlotRange root{0, slots_};
+  while (node != root) {
+    const SlotRange parent = Parent(node, slots_);
+    const auto sibling = entries_.find(Sibling(node, parent));
+    if (sibling == entries_.end()) return false;
+    siblings.push_back(sibling->second.values.get());
+    node = parent;
+  }
+  return true;
+}
+
+bool SlotTree::Completes(SlotRange node) const {
+  std::vector<const float*> siblings;
+  return !IsCovered(node) && Climb(node, siblings);
+}
+
+void SlotTree::VisitSum(SlotRange node, const ValueSource& values, Visit visit) const {
+  std::vector<const float*> siblings;
+  Climb(node, siblings);
+  alignas(64) std::array<float, kPieceElements> piece;
+  for (int64_t first = 0; first < elements_; first += kPieceElements) {
+    const int64_t count = std::min(kPieceElements, elements_ - first);
+    const absl::Span<float> sum = absl::MakeSpan(piece.data(), static_cast<size_t>(count));
+    values.CopyTo(first, sum);
+    for (const float* sibling : siblings) AddInto(sum.data(), sibling + first, count);
+    visit(first, sum);
+  }
 }
 
 bool SlotTree::complete() const {
@@ -103,8 +133,12 @@ bool SlotTree::complete() const {
 
 std::vector<SlotTree::Node> SlotTree::nodes() const {
   std::vector<Node> nodes;
+  nodes.reserve(entries_.size());
   for (const auto& [slots, entry] : entries_) {
-    nodes.push_back({slots, absl::MakeConstSpan(entry.values.get(), elements_), entry.statistics});
+    nodes.push_back({.slots = slots,
+                     .values = absl::MakeConstSpan(entry.values.get(), elements_),
+                     .statistics = entry.statistics,
+                     .owner = entry.values});
   }
   return nodes;
 }
@@ -114,12 +148,12 @@ void SlotTree::Reset() {
   entries_.clear();
 }
 
-std::unique_ptr<float[]> SlotTree::TakeBuffer() {
-  if (free_.empty()) {
-    return std::unique_ptr<float[]>(new float[static_cast<size_t>(elements_)]);
-  }
-  std::unique_ptr<float[]> buffer = std::move(free_.back());
-  free_.pop_back();
+SlotTree::Buffer SlotTree::TakeBuffer() {
+  const auto unheld = std::find_if(free_.begin(), free_.end(),
+                                   [](const Buffer& buffer) { return buffer.use_count() == 1; });
+  if (unheld == free_.end()) return Buffer(new float[static_cast<size_t>(elements_)]);
+  Buffer buffer = std::move(*unheld);
+  free_.erase(unheld);
   return buffer;
 }
 

@@ -13,7 +13,8 @@
 // it does not matter which one that is.
 //
 // Memory: one buffer per node that waits for its sibling, at most min(slots, nodes added), kept for
-// the next step. Not thread-safe: the owner locks.
+// the next step; a buffer that somebody still holds is left alone. Not thread-safe: the owner
+// locks.
 #ifndef TRIBUTARY_COMMON_TRAINING_SLOT_TREE_H_
 #define TRIBUTARY_COMMON_TRAINING_SLOT_TREE_H_
 
@@ -22,8 +23,11 @@
 #include <memory>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "common/base/types.h"
+#include "common/codec/span_source.h"
+#include "common/codec/value_source.h"
 
 namespace tributary {
 
@@ -35,19 +39,33 @@ std::vector<SlotRange> CoverWithNodes(SlotRange range, int32_t slots);
 
 class SlotTree {
  public:
-  // A node's partial sum, as a view that the next call of Add, TakeRoot or Reset ends.
+  // A node's partial sum. The next call of Add ends the view; after Reset the values stay as they
+  // are while `owner` is held.
   struct Node {
     SlotRange slots;
     absl::Span<const float> values;
     BatchStatistics statistics;
+    std::shared_ptr<const void> owner;
   };
 
   SlotTree(int32_t slots, int64_t elements);
 
-  // Adds a node's values (`elements` of them, 4-byte aligned, copied or added before it returns)
-  // and its statistics. Returns false, and changes nothing, if the node is covered already.
-  // `node` must be a tree node.
-  bool Add(SlotRange node, absl::Span<const float> values, const BatchStatistics& statistics);
+  // Adds a node's values (`elements` of them, copied or added before it returns) and its
+  // statistics. Returns false, and changes nothing, if the node is covered already. `node` must be
+  // a tree node.
+  bool Add(SlotRange node, const ValueSource& values, const BatchStatistics& statistics);
+  bool Add(SlotRange node, absl::Span<const float> values, const BatchStatistics& statistics) {
+    return Add(node, SpanSource(values), statistics);
+  }
+
+  // Whether Add of this node would complete the tree.
+  bool Completes(SlotRange node) const;
+  // What Add would make the root's values, piece by piece in order, for a node that completes the
+  // tree: each piece is summed in the cache, and nothing is stored. The pieces begin at multiples
+  // of kPieceElements. The tree does not change: Reset it.
+  using Visit = absl::FunctionRef<void(int64_t first, absl::Span<const float> sum)>;
+  void VisitSum(SlotRange node, const ValueSource& values, Visit visit) const;
+  static constexpr int64_t kPieceElements = 4096;
 
   // True when the root, [0, slots), is there.
   bool complete() const;
@@ -58,19 +76,23 @@ class SlotTree {
   void Reset();
 
  private:
+  using Buffer = std::shared_ptr<float[]>;
+
   struct Entry {
-    std::unique_ptr<float[]> values;
+    Buffer values;
     BatchStatistics statistics;
   };
 
-  std::unique_ptr<float[]> TakeBuffer();
+  Buffer TakeBuffer();
   bool IsCovered(SlotRange node) const;
+  // The sums that `node` meets on its way to the root, nearest first; true if it arrives there.
+  bool Climb(SlotRange node, std::vector<const float*>& siblings) const;
   void DropDescendants(SlotRange node);
 
   int32_t slots_;
   int64_t elements_;
   std::map<SlotRange, Entry> entries_;  // disjoint, no two of them siblings
-  std::vector<std::unique_ptr<float[]>> free_;
+  std::vector<Buffer> free_;
 };
 
 }  // namespace tributary

@@ -1,29 +1,71 @@
 #include "server/shard/shard.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/codec/encode.h"
+#include "common/codec/wire_type.h"
 #include "common/model/initialize.h"
 #include "server/shard/learning_rate.h"
 
 namespace tributary {
+
+SharedBytes ParameterVersion::EncodedPart(WireType type, ElementRange part) const {
+  if (type == WireType::kFp32) return {AsBytes(Part(part)), buffer};
+  const int64_t begin = EncodedBytes(type, part.begin - range.begin);
+  const int64_t end = EncodedBytes(type, part.end - range.begin);
+  return {absl::string_view(buffer->encoded)
+              .substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin)),
+          buffer};
+}
+
+std::vector<Shard::Waiter> Shard::TakeReady(std::vector<Waiter>& waiters, Version version) {
+  const auto ready =
+      std::stable_partition(waiters.begin(), waiters.end(),
+                            [version](const Waiter& waiter) { return waiter.version != version; });
+  std::vector<Waiter> taken(std::make_move_iterator(ready), std::make_move_iterator(waiters.end()));
+  waiters.erase(ready, waiters.end());
+  return taken;
+}
 
 Shard::Shard(const Job& job, ShardId shard, ShardId shards, int64_t chunk_elements)
     : job_(job),
       range_(job.model.layout.ShardRange(shard, shards)),
       chunk_elements_(chunk_elements),
       chunks_(CutIntoChunks(range_, chunk_elements)),
-      optimizer_(CreateOptimizer(job.optimizer, job.model.layout, range_)) {
+      optimizer_(CreateOptimizer(job.optimizer, job.model.layout, range_)),
+      statistics_(job.training.slots, 0) {
   for (const ElementRange& chunk : chunks_) {
     chunk_states_.push_back(std::make_unique<Chunk>(chunk, job.training.slots));
   }
-  auto values = std::make_shared<std::vector<float>>(static_cast<size_t>(range_.size()));
-  InitializeParameters(job.model, job.seed, range_, absl::MakeSpan(*values));
+  const std::shared_ptr<ParameterVersion::Buffer> buffer = MakeBuffer();
+  InitializeParameters(job.model, job.seed, range_, absl::MakeSpan(buffer->values));
+  EncodePart(*buffer, {0, range_.size()});
   absl::MutexLock lock(&mutex_);
-  buffers_.push_back(values);
-  versions_[0] = {.version = 0, .range = range_, .values = values};
+  buffers_.push_back(buffer);
+  versions_[0] = {.version = 0, .range = range_, .buffer = buffer};
+}
+
+std::shared_ptr<ParameterVersion::Buffer> Shard::MakeBuffer() const {
+  auto buffer = std::make_shared<ParameterVersion::Buffer>();
+  buffer->values.resize(static_cast<size_t>(range_.size()));
+  if (job_.transfer.pull != WireType::kFp32) {
+    buffer->encoded.resize(static_cast<size_t>(EncodedBytes(job_.transfer.pull, range_.size())));
+  }
+  return buffer;
+}
+
+void Shard::EncodePart(ParameterVersion::Buffer& buffer, ElementRange part) const {
+  const WireType type = job_.transfer.pull;
+  if (type == WireType::kFp32) return;
+  // Parameters that the type cannot hold come out as infinities, and the loss shows it.
+  Encode(type,
+         absl::MakeConstSpan(buffer.values)
+             .subspan(static_cast<size_t>(part.begin), static_cast<size_t>(part.size())),
+         buffer.encoded.data() + EncodedBytes(type, part.begin));
 }
 
 void Shard::Begin(const BatchPlan& plan, StepCallback on_step) {
@@ -32,27 +74,146 @@ void Shard::Begin(const BatchPlan& plan, StepCallback on_step) {
   begun_.store(true, std::memory_order_release);
 }
 
-absl::Status Shard::Push(Step step, ElementRange chunk_range, SlotRange node,
-                         absl::Span<const float> values, const BatchStatistics& statistics) {
-  RETURN_IF_ERROR(CheckPush(step, node, statistics));
+absl::Status Shard::Push(Step step, ElementRange chunk_range, const NodePush& push) {
+  RETURN_IF_ERROR(CheckPush(step, push.node));
   ASSIGN_OR_RETURN(Chunk * chunk, FindChunk(chunk_range));
-  if (static_cast<int64_t>(values.size()) != chunk_range.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("gradient.values: found ", values.size(),
-                                                   " elements, expected ", chunk_range.size()));
+  if (push.statistics.has_value()) {
+    RETURN_IF_ERROR(CheckStatistics(step, push.node, *push.statistics));
+    AddStatistics(step, push.node, *push.statistics);
   }
-  {
-    absl::MutexLock lock(&chunk->mutex);
-    if (step < chunk->step || !chunk->tree.Add(node, values, statistics)) return absl::OkStatus();
-    if (!chunk->tree.complete()) return absl::OkStatus();
-  }
-  // The last chunk's last piece completes the step. Nothing else can touch the trees now: they are
-  // complete, so every further push of this step is a repeat, and the next step has not begun.
-  const auto chunks = static_cast<int64_t>(chunk_states_.size());
-  if (complete_chunks_.fetch_add(1, std::memory_order_acq_rel) + 1 == chunks) ApplyStep();
+  if (push.values != nullptr) AddValues(step, *chunk, push.node, *push.values);
   return absl::OkStatus();
 }
 
-absl::Status Shard::CheckPush(Step step, SlotRange node, const BatchStatistics& statistics) const {
+void Shard::AddStatistics(Step step, SlotRange node, const BatchStatistics& statistics) {
+  {
+    absl::MutexLock lock(&statistics_mutex_);
+    if (step < statistics_step_ || !statistics_.Add(node, absl::Span<const float>(), statistics))
+      return;
+    if (!statistics_.complete()) return;
+    // Nothing else can come here before every chunk has been updated: further statistics of this
+    // step are repeats, and the next step has not begun.
+    Decide(step, statistics_.nodes()[0].statistics);
+    statistics_.Reset();
+    statistics_step_ = step + 1;
+  }
+  // First chunks first: their layers are the first that need them.
+  for (const std::unique_ptr<Chunk>& chunk : chunk_states_) {
+    // A chunk that is not complete now is updated by whoever completes it: that thread sets
+    // `complete` and then looks at decided_, this one the other way round.
+    if (chunk->complete.load() != step) continue;
+    {
+      absl::MutexLock lock(&chunk->mutex);
+      if (chunk->step != step) continue;
+      ApplyStored(*chunk);
+    }
+    Announce(step, *chunk);
+  }
+}
+
+void Shard::Decide(Step step, const BatchStatistics& statistics) {
+  decision_.statistics = statistics;
+  decision_.learning_rate = LearningRateAt(job_.learning_rate, *plan_, step);
+  {
+    absl::MutexLock lock(&mutex_);
+    decision_.before = versions_[0];
+    decision_.after = statistics.not_finite ? nullptr : TakeBuffer();
+    // A step that is left out has a version all the same; its parameters are those before.
+    next_ = {.version = step + 1, .range = range_, .buffer = decision_.after};
+    if (statistics.not_finite) next_.buffer = decision_.before.buffer;
+  }
+  decided_.store(step);
+}
+
+void Shard::AddValues(Step step, Chunk& chunk, SlotRange node, const ValueSource& values) {
+  {
+    absl::MutexLock lock(&chunk.mutex);
+    if (step < chunk.step) return;
+    if (IsDecided(step) && chunk.tree.Completes(node)) {
+      ApplyWith(chunk, node, values);
+    } else {
+      if (!chunk.tree.Add(node, values, {}) || !chunk.tree.complete()) return;
+      chunk.complete.store(step);
+      if (!IsDecided(step)) return;
+      ApplyStored(chunk);
+    }
+  }
+  Announce(step, chunk);
+}
+
+void Shard::ApplyStored(Chunk& chunk) {
+  const absl::Span<const float> sum = chunk.tree.nodes()[0].values;
+  for (size_t first = 0; first < sum.size(); first += SlotTree::kPieceElements) {
+    Update(chunk, static_cast<int64_t>(first), sum.subspan(first, SlotTree::kPieceElements));
+  }
+  Advance(chunk);
+}
+
+void Shard::ApplyWith(Chunk& chunk, SlotRange node, const ValueSource& values) {
+  chunk.tree.VisitSum(
+      node, values, [&](int64_t first, absl::Span<const float> sum) { Update(chunk, first, sum); });
+  Advance(chunk);
+}
+
+void Shard::Update(const Chunk& chunk, int64_t first, absl::Span<const float> sum) {
+  if (decision_.after == nullptr) return;
+  const int64_t begin = chunk.range.begin - range_.begin + first;
+  const ElementRange part{begin, begin + static_cast<int64_t>(sum.size())};
+  const absl::Span<float> after =
+      absl::MakeSpan(decision_.after->values).subspan(static_cast<size_t>(part.begin), sum.size());
+  optimizer_->Apply(part, sum, decision_.statistics.samples, decision_.learning_rate, updates_,
+                    decision_.before.Part({range_.begin + part.begin, range_.begin + part.end}),
+                    after);
+  EncodePart(*decision_.after, part);
+}
+
+void Shard::Advance(Chunk& chunk) {
+  chunk.tree.Reset();
+  ++chunk.step;
+}
+
+void Shard::Announce(Step step, Chunk& chunk) {
+  std::vector<Waiter> ready;
+  ParameterVersion next;
+  {
+    absl::MutexLock lock(&mutex_);
+    chunk.version = step + 1;
+    next = next_;
+    ready = TakeReady(chunk.waiters, step + 1);
+  }
+  const auto chunks = static_cast<int64_t>(chunk_states_.size());
+  // Before the last ones are told: they may push the next step at once.
+  if (chunks_done_.fetch_add(1) + 1 == chunks) FinishStep(step);
+  for (const Waiter& waiter : ready) waiter.callback(next);
+}
+
+void Shard::FinishStep(Step step) {
+  const BatchStatistics statistics = decision_.statistics;
+  if (!statistics.not_finite) ++updates_;
+  ParameterVersion published;
+  {
+    absl::MutexLock lock(&mutex_);
+    versions_[1] = std::move(versions_[0]);
+    versions_[0] = std::exchange(next_, {});
+    published = versions_[0];
+    // Holds no buffer longer than the versions do.
+    decision_.before = {};
+    decision_.after = nullptr;
+    chunks_done_.store(0);
+    version_.store(step + 1, std::memory_order_release);
+  }
+  on_step_({step + 1, statistics});
+  std::vector<Waiter> ready;
+  {
+    absl::MutexLock lock(&mutex_);
+    // The step after may have been announced meanwhile.
+    announced_ = std::max(announced_, published.version);
+    ready = TakeReady(waiters_, published.version);
+  }
+  for (const Waiter& waiter : ready) waiter.callback(published);
+}
+
+absl::Status Shard::CheckPush(Step step, SlotRange node) const {
   if (!begun_.load(std::memory_order_acquire)) {
     return absl::UnavailableError("the job has not begun on this shard");
   }
@@ -70,17 +231,19 @@ absl::Status Shard::CheckPush(Step step, SlotRange node, const BatchStatistics& 
         absl::StrCat("gradient.slots: found [", node.begin, ", ", node.end,
                      "), expected a node of the summation tree over ", plan_->slots(), " slots"));
   }
-  const int64_t samples =
-      plan_->SlotSamples(step, node.end - 1).end - plan_->SlotSamples(step, node.begin).begin;
-  if (statistics.samples != samples) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("gradient.statistics.samples: found ", statistics.samples, ", expected ",
-                     samples, " (slots [", node.begin, ", ", node.end, ") of step ", step, ")"));
-  }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Shard::Chunk*> Shard::FindChunk(ElementRange range) {
+absl::Status Shard::CheckStatistics(Step step, SlotRange node, const BatchStatistics& found) const {
+  const int64_t samples =
+      plan_->SlotSamples(step, node.end - 1).end - plan_->SlotSamples(step, node.begin).begin;
+  if (found.samples == samples) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("gradient.statistics.samples: found ", found.samples, ", expected ", samples,
+                   " (slots [", node.begin, ", ", node.end, ") of step ", step, ")"));
+}
+
+absl::StatusOr<Shard::Chunk*> Shard::FindChunk(ElementRange range) const {
   const int64_t offset = range.begin - range_.begin;
   if (offset >= 0 && offset % chunk_elements_ == 0) {
     const auto index = static_cast<size_t>(offset / chunk_elements_);
@@ -91,72 +254,12 @@ absl::StatusOr<Shard::Chunk*> Shard::FindChunk(ElementRange range) {
                                                  range_.end, ") in steps of ", chunk_elements_));
 }
 
-void Shard::ApplyStep() {
-  const Step step = version_.load(std::memory_order_relaxed);
-  ParameterVersion before;
-  std::shared_ptr<std::vector<float>> after;
-  {
-    absl::MutexLock lock(&mutex_);
-    before = versions_[0];
-    after = TakeBuffer();
-  }
-
-  // Every chunk's statistics are the same: they ride on every push.
-  BatchStatistics statistics;
-  {
-    absl::MutexLock lock(&chunk_states_[0]->mutex);
-    statistics = chunk_states_[0]->tree.nodes()[0].statistics;
-  }
-  const bool skip = statistics.not_finite;
-  const double learning_rate = LearningRateAt(job_.learning_rate, *plan_, step);
-  for (const std::unique_ptr<Chunk>& chunk : chunk_states_) {
-    absl::MutexLock lock(&chunk->mutex);
-    const ElementRange part{chunk->range.begin - range_.begin, chunk->range.end - range_.begin};
-    if (!skip && !part.empty()) {
-      optimizer_->Apply(part, chunk->tree.nodes()[0].values, statistics.samples, learning_rate,
-                        updates_, before.Part(chunk->range),
-                        absl::MakeSpan(*after).subspan(static_cast<size_t>(part.begin),
-                                                       static_cast<size_t>(part.size())));
-    }
-    chunk->tree.Reset();
-    chunk->step = step + 1;
-  }
-  if (!skip) ++updates_;
-
-  ParameterVersion published{.version = step + 1, .range = range_, .values = after};
-  // A step that is left out has a version all the same; its parameters are those before.
-  if (skip) published.values = before.values;
-  {
-    absl::MutexLock lock(&mutex_);
-    versions_[1] = versions_[0];
-    versions_[0] = published;
-    complete_chunks_.store(0, std::memory_order_relaxed);
-    version_.store(step + 1, std::memory_order_release);
-  }
-  on_step_({step + 1, statistics});
-  Announce(published);
-}
-
-void Shard::Announce(const ParameterVersion& published) {
-  std::vector<VersionCallback> ready;
-  {
-    absl::MutexLock lock(&mutex_);
-    // The step after may have been announced meanwhile.
-    announced_ = std::max(announced_, published.version);
-    for (auto& [version, callback] : waiters_) {
-      if (version == published.version) ready.push_back(std::move(callback));
-    }
-    std::erase_if(waiters_, [&](const auto& waiter) { return waiter.first == published.version; });
-  }
-  for (const VersionCallback& callback : ready) callback(published);
-}
-
-std::shared_ptr<std::vector<float>> Shard::TakeBuffer() {
+std::shared_ptr<ParameterVersion::Buffer> Shard::TakeBuffer() {
   // A buffer that only this list holds is free: no version, no reader.
   for (const auto& buffer : buffers_) {
     if (buffer.use_count() == 1) return buffer;
   }
-  buffers_.push_back(std::make_shared<std::vector<float>>(static_cast<size_t>(range_.size())));
+  buffers_.push_back(MakeBuffer());
   return buffers_.back();
 }
 
@@ -168,7 +271,7 @@ absl::StatusOr<ParameterVersion> Shard::Get(std::optional<Version> version) cons
 absl::StatusOr<ParameterVersion> Shard::GetLocked(std::optional<Version> version) const {
   const Version newest = versions_[0].version;
   if (!version.has_value() || *version == newest) return versions_[0];
-  if (*version == newest - 1 && versions_[1].values != nullptr) return versions_[1];
+  if (*version == newest - 1 && versions_[1].buffer != nullptr) return versions_[1];
   return absl::OutOfRangeError(absl::StrCat("version: found ", *version, ", expected ",
                                             std::max<Version>(0, newest - 1), " or ", newest));
 }
@@ -180,7 +283,7 @@ void Shard::WhenVersion(Version version, VersionCallback callback) {
     if (!stopped_.ok()) {
       answer = stopped_;
     } else if (version > announced_) {
-      waiters_.emplace_back(version, std::move(callback));
+      waiters_.push_back({version, std::move(callback)});
       return;
     } else {
       answer = GetLocked(version);
@@ -189,14 +292,37 @@ void Shard::WhenVersion(Version version, VersionCallback callback) {
   callback(std::move(answer));
 }
 
+void Shard::WhenChunk(Version version, ElementRange range, VersionCallback callback) {
+  const absl::StatusOr<Chunk*> chunk = FindChunk(range);
+  absl::StatusOr<ParameterVersion> answer;
+  if (!chunk.ok()) {
+    answer = chunk.status();
+  } else {
+    absl::MutexLock lock(&mutex_);
+    if (!stopped_.ok()) {
+      answer = stopped_;
+    } else if (version > (*chunk)->version) {
+      (*chunk)->waiters.push_back({version, std::move(callback)});
+      return;
+    } else {
+      answer = version > versions_[0].version ? next_ : GetLocked(version);
+    }
+  }
+  callback(std::move(answer));
+}
+
 void Shard::Stop(const absl::Status& status) {
-  std::vector<std::pair<Version, VersionCallback>> waiters;
+  std::vector<Waiter> waiters;
   {
     absl::MutexLock lock(&mutex_);
     stopped_ = status;
     waiters.swap(waiters_);
+    for (const std::unique_ptr<Chunk>& chunk : chunk_states_) {
+      std::move(chunk->waiters.begin(), chunk->waiters.end(), std::back_inserter(waiters));
+      chunk->waiters.clear();
+    }
   }
-  for (const auto& [version, callback] : waiters) callback(status);
+  for (const Waiter& waiter : waiters) waiter.callback(status);
 }
 
 }  // namespace tributary

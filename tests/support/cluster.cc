@@ -22,8 +22,8 @@ namespace {
 void Append(const ParameterVersion& parameters, const std::vector<Optimizer::State>& optimizer,
             TrainedState& state) {
   state.version = parameters.version;
-  state.parameters.insert(state.parameters.end(), parameters.values->begin(),
-                          parameters.values->end());
+  state.parameters.insert(state.parameters.end(), parameters.buffer->values.begin(),
+                          parameters.buffer->values.end());
   for (const Optimizer::State& array : optimizer) {
     std::vector<float>& values = state.optimizer[array.name];
     values.insert(values.end(), array.values.begin(), array.values.end());

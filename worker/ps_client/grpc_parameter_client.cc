@@ -1,6 +1,6 @@
 #include "worker/ps_client/grpc_parameter_client.h"
 
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -28,7 +28,8 @@ absl::Status GrpcParameterClient::Connect(const DataSummary& data, JobSession::A
     ShardPeer shard{.name = absl::StrCat("shard ", k, " at ", address),
                     .channel = channel,
                     .stub = v1::Shard::NewStub(channel),
-                    .chunks = CutIntoChunks(range, fetched.chunk_elements)};
+                    .chunks = CutIntoChunks(range, fetched.chunk_elements),
+                    .max_message_bytes = 0};
     RETURN_IF_ERROR(session_.Explain(Open(shard, range)));
     shards_.push_back(std::move(shard));
   }
@@ -36,10 +37,11 @@ absl::Status GrpcParameterClient::Connect(const DataSummary& data, JobSession::A
   return absl::OkStatus();
 }
 
-absl::Status GrpcParameterClient::Open(const ShardPeer& shard, ElementRange range) {
+absl::Status GrpcParameterClient::Open(ShardPeer& shard, ElementRange range) {
   v1::OpenRequest request;
   *request.mutable_header() = session_.Header();
   request.set_layout_fingerprint(session_.fetched().job.job.model.layout.fingerprint());
+  request.set_max_message_bytes(kMaxMessageBytes);
   v1::OpenResponse response;
   const absl::Status status = CallWithRetry(
       Patience(shard), session_.ended(),
@@ -47,8 +49,11 @@ absl::Status GrpcParameterClient::Open(const ShardPeer& shard, ElementRange rang
   if (!status.ok()) {
     return absl::Status(status.code(), absl::StrCat(shard.name, ": ", status.message()));
   }
+  // What it says is not believed beyond what this side would send.
+  shard.max_message_bytes =
+      static_cast<int64_t>(std::min<uint64_t>(response.max_message_bytes(), kMaxMessageBytes));
   ASSIGN_OR_RETURN(const ElementRange found, FromProto(response.range()));
-  if (found == range) return absl::OkStatus();
+  if (found == range) return CheckMessageSize(shard, session_.fetched().job.job.transfer.push);
   return absl::FailedPreconditionError(absl::StrCat(shard.name, ": range: found [", found.begin,
                                                     ", ", found.end, "), expected [", range.begin,
                                                     ", ", range.end, ")"));
@@ -62,6 +67,8 @@ absl::Status GrpcParameterClient::Pull(Version version, absl::Span<float> parame
   v1::PullRequest request;
   *request.mutable_header() = session_.Header();
   request.set_version(static_cast<uint64_t>(version));
+  const WireType type = session_.fetched().job.job.transfer.pull;
+  request.set_type(ToProto(type));
   v1::PullResponse response;
   for (const ShardPeer& shard : shards_) {
     for (const ElementRange& chunk : shard.chunks) {
@@ -70,12 +77,9 @@ absl::Status GrpcParameterClient::Pull(Version version, absl::Span<float> parame
           CallWithRetry(Patience(shard), session_.ended(), [&](grpc::ClientContext& context) {
             return shard.stub->Pull(&context, request, &response);
           })));
-      const auto bytes = static_cast<size_t>(chunk.size()) * sizeof(float);
-      if (response.parameters().size() != bytes) {
-        return absl::InternalError(absl::StrCat(
-            shard.name, ": found ", response.parameters().size(), " bytes, expected ", bytes));
-      }
-      std::memcpy(parameters.data() + chunk.begin, response.parameters().data(), bytes);
+      RETURN_IF_ERROR(DecodeParameters(
+          shard, type, response.parameters(),
+          parameters.subspan(static_cast<size_t>(chunk.begin), static_cast<size_t>(chunk.size()))));
     }
   }
   return absl::OkStatus();
@@ -86,11 +90,14 @@ absl::Status GrpcParameterClient::Push(Step step, absl::Span<const NodeGradient>
   v1::PushPullResponse response;
   for (const ShardPeer& shard : shards_) {
     for (const ElementRange& chunk : shard.chunks) {
-      FillPushRequest(session_.Header(), step, chunk, false, gradients, request);
-      RETURN_IF_ERROR(session_.Explain(
-          CallWithRetry(Patience(shard), session_.ended(), [&](grpc::ClientContext& context) {
-            return shard.stub->PushPull(&context, request, &response);
-          })));
+      for (size_t sent = 0; sent < gradients.size();) {
+        sent += FillPushRequest(session_.Header(), step, shard, chunk, gradients.subspan(sent),
+                                request);
+        RETURN_IF_ERROR(session_.Explain(
+            CallWithRetry(Patience(shard), session_.ended(), [&](grpc::ClientContext& context) {
+              return shard.stub->PushPull(&context, request, &response);
+            })));
+      }
     }
   }
   return absl::OkStatus();

@@ -29,7 +29,7 @@ class GrpcParameterClient final : public ParameterClient {
                                 absl::Span<float> parameters) override;
 
  private:
-  absl::Status Open(const ShardPeer& shard, ElementRange range);
+  absl::Status Open(ShardPeer& shard, ElementRange range);
   RetryOptions Patience(const ShardPeer& shard) const {
     return {
         .peer = shard.name, .patience = session_.options().peer_timeout, .channel = shard.channel};

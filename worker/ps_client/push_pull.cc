@@ -1,16 +1,22 @@
 #include "worker/ps_client/push_pull.h"
 
+#include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
+#include "common/codec/decode.h"
+#include "common/codec/sparse.h"
+#include "common/net/channel.h"
 #include "common/net/grpc_status.h"
 #include "common/net/messages.h"
 
 namespace tributary {
 namespace {
+
+// Slots and statistics of one gradient in a message, and the lengths around them.
+constexpr int64_t kGradientHeadroom = 128;
 
 // A call that waits for a slow worker is made again after this long; a peer that is gone is noticed
 // earlier, by the connection.
@@ -21,7 +27,8 @@ constexpr std::chrono::seconds kCallTimeout(60);
 struct PushPull::Call {
   const ShardPeer* shard = nullptr;
   ElementRange chunk;
-  bool is_first = false;  // of shard 0: carries the next order
+  bool is_last = false;  // of shard 0: carries the next order
+  size_t gradients = 0;  // that the request has or had
 
   v1::PushPullRequest request;
   v1::PushPullResponse response;
@@ -33,21 +40,50 @@ struct PushPull::Call {
   std::unique_ptr<grpc::ClientContext> context ABSL_GUARDED_BY(mutex);
 };
 
-void FillPushRequest(const v1::CallHeader& header, Step step, ElementRange chunk, bool pull,
-                     absl::Span<const NodeGradient> gradients, v1::PushPullRequest& request) {
+size_t FillPushRequest(const v1::CallHeader& header, Step step, const ShardPeer& shard,
+                       ElementRange chunk, absl::Span<const NodeGradient> gradients,
+                       v1::PushPullRequest& request) {
   *request.mutable_header() = header;
   request.set_step(static_cast<uint64_t>(step));
   *request.mutable_chunk() = ToProto(chunk);
-  request.set_pull(pull);
   request.clear_gradient();
+  int64_t room = shard.max_message_bytes - kMessageHeadroom;
+  size_t filled = 0;
   for (const NodeGradient& gradient : gradients) {
+    const SharedBytes part = gradient.values.Part(chunk);
+    room -= static_cast<int64_t>(part.bytes.size()) + kGradientHeadroom;
+    if (filled > 0 && room < 0) break;
     v1::SlotGradient& message = *request.add_gradient();
     *message.mutable_slots() = ToProto(gradient.slots);
     *message.mutable_statistics() = ToProto(gradient.statistics);
-    const absl::string_view bytes = AsBytes(gradient.values.subspan(
-        static_cast<size_t>(chunk.begin), static_cast<size_t>(chunk.size())));
-    message.mutable_values()->assign(bytes.data(), bytes.size());
+    message.mutable_values()->assign(part.bytes.data(), part.bytes.size());
+    ++filled;
   }
+  return filled;
+}
+
+absl::Status DecodeParameters(const ShardPeer& shard, WireType pull, absl::string_view bytes,
+                              absl::Span<float> out) {
+  const int64_t expected = EncodedBytes(pull, static_cast<int64_t>(out.size()));
+  if (static_cast<int64_t>(bytes.size()) != expected) {
+    return absl::InternalError(absl::StrCat(shard.name, ": parameters: found ", bytes.size(),
+                                            " bytes, expected ", expected));
+  }
+  Decode(pull, bytes.data(), out);
+  return absl::OkStatus();
+}
+
+absl::Status CheckMessageSize(const ShardPeer& shard, WireType push) {
+  int64_t largest = 0;
+  for (const ElementRange& chunk : shard.chunks) largest = std::max(largest, chunk.size());
+  const int64_t values = push == WireType::kTopK
+                             ? largest * static_cast<int64_t>(sizeof(SparseEntry))
+                             : EncodedBytes(push, largest);
+  const int64_t needed = values + kGradientHeadroom + kMessageHeadroom;
+  if (needed <= shard.max_message_bytes) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(shard.name, ": max_message_bytes: found ", shard.max_message_bytes,
+                   ", expected at least ", needed, " (a chunk of ", largest, " elements)"));
 }
 
 PushPull::PushPull(const std::vector<ShardPeer>& shards, JobSession& session) : session_(session) {
@@ -56,7 +92,7 @@ PushPull::PushPull(const std::vector<ShardPeer>& shards, JobSession& session) : 
       auto call = std::make_unique<Call>();
       call->shard = &shard;
       call->chunk = chunk;
-      call->is_first = calls_.empty();
+      call->is_last = &shard == shards.data() && chunk == shard.chunks.back();
       calls_.push_back(std::move(call));
     }
   }
@@ -103,18 +139,24 @@ void PushPull::CancelAll() {
 absl::Status PushPull::TakeResponse(const Call& call, Step step, absl::Span<float> parameters,
                                     std::optional<Work>& next) const {
   const v1::PushPullResponse& response = call.response;
-  const uint64_t expected_bytes = static_cast<uint64_t>(call.chunk.size()) * sizeof(float);
-  if (response.version() != static_cast<uint64_t>(step) + 1 ||
-      response.parameters().size() != expected_bytes) {
-    return absl::InternalError(absl::StrCat(
-        call.shard->name, ": found version ", response.version(), " with ",
-        response.parameters().size(), " bytes, expected ", step + 1, " with ", expected_bytes));
+  if (response.version() != static_cast<uint64_t>(step) + 1) {
+    return absl::InternalError(absl::StrCat(call.shard->name, ": version: found ",
+                                            response.version(), ", expected ", step + 1));
   }
-  std::memcpy(parameters.data() + call.chunk.begin, response.parameters().data(), expected_bytes);
-  if (call.is_first && response.has_next()) {
+  RETURN_IF_ERROR(DecodeParameters(*call.shard, session_.fetched().job.job.transfer.pull,
+                                   response.parameters(),
+                                   parameters.subspan(static_cast<size_t>(call.chunk.begin),
+                                                      static_cast<size_t>(call.chunk.size()))));
+  if (call.is_last && response.has_next()) {
     ASSIGN_OR_RETURN(next, FromProto(response.next()));
   }
   return absl::OkStatus();
+}
+
+void PushPull::Fill(Call& call, Step step, absl::Span<const NodeGradient> gradients) const {
+  call.gradients += FillPushRequest(session_.Header(), step, *call.shard, call.chunk,
+                                    gradients.subspan(call.gradients), call.request);
+  call.request.set_pull(call.gradients == gradients.size());
 }
 
 absl::StatusOr<std::optional<Work>> PushPull::Run(Step step,
@@ -122,7 +164,8 @@ absl::StatusOr<std::optional<Work>> PushPull::Run(Step step,
                                                   absl::Span<float> parameters) {
   const StopSource::Registration cancel(session_.ended(), [this] { CancelAll(); });
   for (const std::unique_ptr<Call>& call : calls_) {
-    FillPushRequest(session_.Header(), step, call->chunk, true, gradients, call->request);
+    call->gradients = 0;
+    Fill(*call, step, gradients);
     call->wait.emplace(RetryOptions{.peer = call->shard->name,
                                     .patience = session_.options().peer_timeout,
                                     .channel = call->shard->channel},
@@ -135,6 +178,11 @@ absl::StatusOr<std::optional<Work>> PushPull::Run(Step step,
   for (size_t under_way = calls_.size(); under_way > 0;) {
     for (Call* const call : TakeEnded()) {
       absl::Status status = FromGrpcStatus(call->status);
+      if (status.ok() && !call->request.pull()) {
+        Fill(*call, step, gradients);
+        Start(*call);
+        continue;
+      }
       if (status.ok()) {
         status = TakeResponse(*call, step, parameters, next);
       } else if (failure.ok() && !session_.ended().requested()) {

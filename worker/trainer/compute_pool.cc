@@ -12,6 +12,7 @@ ComputePool::ComputePool(const Job& job, const Dataset& dataset, BatchSource& so
     : job_(job),
       dataset_(dataset),
       source_(source),
+      encoder_(job.transfer, job.model.layout),
       tree_(job.training.slots, job.model.layout.elements()) {}
 
 absl::StatusOr<std::unique_ptr<ComputePool>> ComputePool::Create(const Job& job,
@@ -27,7 +28,6 @@ absl::StatusOr<std::unique_ptr<ComputePool>> ComputePool::Create(const Job& job,
   pool->lanes_.resize(static_cast<size_t>(threads));
   for (Lane& lane : pool->lanes_) {
     ASSIGN_OR_RETURN(lane.network, factory(job.model, max_batch));
-    lane.gradient.resize(static_cast<size_t>(job.model.layout.elements()));
   }
   for (size_t i = 1; i < pool->lanes_.size(); ++i) {
     pool->threads_.emplace_back(
@@ -101,24 +101,31 @@ absl::Status ComputePool::RunAll(size_t count, const Task& task) {
 
 absl::Status ComputePool::ComputeSlot(Lane& lane, Step step, int32_t slot,
                                       BatchStatistics& statistics) {
+  // A gradient that is still on its way is left alone.
+  if (lane.gradient == nullptr || lane.gradient.use_count() > 1) {
+    lane.gradient =
+        std::make_shared<std::vector<float>>(static_cast<size_t>(job_.model.layout.elements()));
+  }
   const ReadyBatch batch = source_.Get(step, slot);
   return lane.network->ComputeGradient(
       {batch.images, batch.labels},
       {.seed = job_.seed, .step = step, .first_position = batch.first_position},
-      absl::MakeSpan(lane.gradient), statistics);
+      absl::MakeSpan(*lane.gradient), statistics);
 }
 
 absl::StatusOr<std::vector<NodeGradient>> ComputePool::ComputeGradients(
     Step step, const std::vector<int32_t>& slots) {
+  if (job_.transfer.push != WireType::kFp32) return ComputeEncoded(step, slots);
   // One slot is its own sum.
   if (slots.size() == 1) {
-    NodeGradient gradient{
-        .slots = {slots[0], slots[0] + 1}, .values = lanes_[0].gradient, .statistics = {}};
-    const Task task = [&](Lane& lane, size_t) {
-      return ComputeSlot(lane, step, slots[0], gradient.statistics);
+    NodeGradient gradient{.slots = {slots[0], slots[0] + 1}, .values = {}, .statistics = {}};
+    const Task task = [&](Lane& lane, size_t) -> absl::Status {
+      RETURN_IF_ERROR(ComputeSlot(lane, step, slots[0], gradient.statistics));
+      gradient.values = EncodedVector::Fp32(*lane.gradient, lane.gradient);
+      return absl::OkStatus();
     };
     RETURN_IF_ERROR(RunAll(1, task));
-    return std::vector<NodeGradient>{gradient};
+    return std::vector<NodeGradient>{std::move(gradient)};
   }
   {
     absl::MutexLock lock(&tree_mutex_);
@@ -128,16 +135,31 @@ absl::StatusOr<std::vector<NodeGradient>> ComputePool::ComputeGradients(
     BatchStatistics statistics;
     RETURN_IF_ERROR(ComputeSlot(lane, step, slots[i], statistics));
     absl::MutexLock lock(&tree_mutex_);
-    tree_.Add({slots[i], slots[i] + 1}, lane.gradient, statistics);
+    tree_.Add({slots[i], slots[i] + 1}, *lane.gradient, statistics);
     return absl::OkStatus();
   };
   RETURN_IF_ERROR(RunAll(slots.size(), task));
   std::vector<NodeGradient> gradients;
   absl::MutexLock lock(&tree_mutex_);
   for (const SlotTree::Node& node : tree_.nodes()) {
-    gradients.push_back(
-        {.slots = node.slots, .values = node.values, .statistics = node.statistics});
+    gradients.push_back({.slots = node.slots,
+                         .values = EncodedVector::Fp32(node.values, node.owner),
+                         .statistics = node.statistics});
   }
+  return gradients;
+}
+
+absl::StatusOr<std::vector<NodeGradient>> ComputePool::ComputeEncoded(
+    Step step, const std::vector<int32_t>& slots) {
+  std::vector<NodeGradient> gradients(slots.size());
+  const Task task = [&](Lane& lane, size_t i) -> absl::Status {
+    NodeGradient& gradient = gradients[i];
+    gradient.slots = {slots[i], slots[i] + 1};
+    RETURN_IF_ERROR(ComputeSlot(lane, step, slots[i], gradient.statistics));
+    gradient.values = encoder_.Encode(step, slots[i], *lane.gradient, gradient.statistics);
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(RunAll(slots.size(), task));
   return gradients;
 }
 

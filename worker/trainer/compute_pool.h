@@ -1,8 +1,8 @@
 // The compute threads of a worker. Each has a network of its own and computes whole slots, so the
 // bits of a slot, and of their sum, do not depend on the number of threads.
 //
-//   slots 0 1 2 3 --> [ lane 0: network ]  --gradients--> slot tree --> as few nodes as can be
-//                     [ lane 1: network ]
+//   slots 0 1 2 3 --> [ lane 0: network ]  --fp32--> slot tree --> as few nodes as can be
+//                     [ lane 1: network ]  --other push types, slot by slot--> encoder
 #ifndef TRIBUTARY_WORKER_TRAINER_COMPUTE_POOL_H_
 #define TRIBUTARY_WORKER_TRAINER_COMPUTE_POOL_H_
 
@@ -23,6 +23,7 @@
 #include "worker/compute/backend.h"
 #include "worker/data/batch_source.h"
 #include "worker/data/dataset.h"
+#include "worker/trainer/gradient_encoder.h"
 #include "worker/trainer/parameter_client.h"
 
 namespace tributary {
@@ -46,8 +47,9 @@ class ComputePool {
   // while this pool computes.
   void SetParameters(absl::Span<const float> parameters);
 
-  // The sum of the gradients of these slots, as nodes of the tree. The memory is the pool's, until
-  // the next call.
+  // The sum of the gradients of these slots, as nodes of the tree in the job's push type. For
+  // another type than fp32 every slot is a node of its own: what a type loses then does not depend
+  // on which slots are computed together. A slot is computed once in a step.
   absl::StatusOr<std::vector<NodeGradient>> ComputeGradients(Step step,
                                                              const std::vector<int32_t>& slots);
 
@@ -58,7 +60,7 @@ class ComputePool {
  private:
   struct Lane {
     std::unique_ptr<Network> network;
-    std::vector<float> gradient;
+    std::shared_ptr<std::vector<float>> gradient;
     int64_t parameters_number = 0;  // of SetParameters' calls
   };
   using Task = std::function<absl::Status(Lane& lane, size_t index)>;
@@ -70,6 +72,8 @@ class ComputePool {
   void TakeTasks(Lane& lane);
   void LaneThread(Lane& lane);
   absl::Status ComputeSlot(Lane& lane, Step step, int32_t slot, BatchStatistics& statistics);
+  absl::StatusOr<std::vector<NodeGradient>> ComputeEncoded(Step step,
+                                                           const std::vector<int32_t>& slots);
 
   const Job& job_;
   const Dataset& dataset_;
@@ -85,6 +89,7 @@ class ComputePool {
   std::vector<absl::Status> statuses_;
   std::atomic<size_t> next_task_ = 0;
 
+  GradientEncoder encoder_;
   absl::Mutex tree_mutex_;
   SlotTree tree_ ABSL_GUARDED_BY(tree_mutex_);
 

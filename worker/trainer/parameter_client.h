@@ -7,21 +7,23 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/base/types.h"
+#include "common/codec/encoded_vector.h"
 #include "common/training/work.h"
 
 namespace tributary {
 
 // The sum of the gradients of a summation-tree node's slots (common/training/slot_tree.h), over the
-// whole flat vector. The memory belongs to the caller.
+// whole flat vector, in the job's push type.
 struct NodeGradient {
   SlotRange slots;
-  absl::Span<const float> values;
+  EncodedVector values;
   BatchStatistics statistics;
 };
 
 // Every call waits as long as it takes, or fails with CANCELLED when the worker is asked to stop,
 // ABORTED when the job has failed, UNAVAILABLE when a server is gone for good. `parameters` is the
-// whole flat vector, the caller's; after an error its content is undefined.
+// whole flat vector, the caller's, decoded from the job's pull type; after an error its content is
+// undefined.
 //
 // Pull and Push may be called while another thread is in any of the functions; NextWork and
 // PushPull belong to one thread.

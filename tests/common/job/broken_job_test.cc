@@ -289,6 +289,22 @@ const Mistake kTraining[] = {
      "name: found \"..\", allowed 1 to 100 letters"},
 };
 
+const Mistake kTransfer[] = {
+    {"UnknownWireType", "evaluation {", "transfer { push: FP8 }\nevaluation {", 27,
+     "transfer.push: found \"FP8\", allowed one of FP32, BF16, FP16, INT8, TOP_K"},
+    {"WireTypeWithoutAName", "evaluation {", "transfer { push: 9 }\nevaluation {", 27,
+     "transfer.push: found "},
+    {"ParametersAreNotSparse", "evaluation {", "transfer { pull: TOP_K }\nevaluation {", 27,
+     "transfer.pull: found TOP_K, allowed FP32, BF16, FP16, INT8"},
+    {"NothingIsLostInFp32", "evaluation {", "transfer { error_feedback: true }\nevaluation {", 27,
+     "transfer.error_feedback: found true, allowed false: nothing is lost (transfer.push is FP32)"},
+    {"NoneOfTheLargest", "evaluation {", "transfer { push: TOP_K top_k_ratio: 0 }\nevaluation {",
+     27, "transfer.top_k_ratio: found 0, allowed above 0, at most 1"},
+    {"MoreThanAllOfTheLargest", "evaluation {",
+     "transfer { push: TOP_K top_k_ratio: 1.01 }\nevaluation {", 27,
+     "transfer.top_k_ratio: found 1.01, allowed above 0, at most 1"},
+};
+
 std::string Name(const ::testing::TestParamInfo<Mistake>& info) {
   return info.param.name;
 }
@@ -298,6 +314,7 @@ INSTANTIATE_TEST_SUITE_P(Model, BrokenJob, ::testing::ValuesIn(kModel), Name);
 INSTANTIATE_TEST_SUITE_P(Data, BrokenJob, ::testing::ValuesIn(kData), Name);
 INSTANTIATE_TEST_SUITE_P(Rules, BrokenJob, ::testing::ValuesIn(kRules), Name);
 INSTANTIATE_TEST_SUITE_P(Training, BrokenJob, ::testing::ValuesIn(kTraining), Name);
+INSTANTIATE_TEST_SUITE_P(Transfer, BrokenJob, ::testing::ValuesIn(kTransfer), Name);
 
 TEST(BrokenJobFile, TwoDeviationsForThreeChannelsAreRefused) {
   const TemporaryFolder folder;

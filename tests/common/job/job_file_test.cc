@@ -125,6 +125,27 @@ TEST(JobFile, FillsInTheDefaultsOfTheInterface) {
   EXPECT_EQ(job.training.max_steps, 0);
   EXPECT_EQ(job.evaluation.every_epochs, 0);
   EXPECT_EQ(job.evaluation.batch, 500);
+  EXPECT_EQ(job.transfer.push, WireType::kFp32);
+  EXPECT_EQ(job.transfer.pull, WireType::kFp32);
+  EXPECT_FALSE(job.transfer.error_feedback);
+  EXPECT_EQ(job.transfer.top_k_ratio, 0.01);
+}
+
+TEST(JobFile, EveryWireTypeIsRead) {
+  const auto transfer = [](const std::string& text) {
+    return LoadText(std::string(kGoodJob) + "transfer { " + text + " }", "job.textproto")
+        .job.transfer;
+  };
+  EXPECT_EQ(transfer("push: BF16").push, WireType::kBf16);
+  EXPECT_EQ(transfer("push: FP16").push, WireType::kFp16);
+  EXPECT_EQ(transfer("push: INT8").push, WireType::kInt8);
+  EXPECT_EQ(transfer("pull: BF16").pull, WireType::kBf16);
+  EXPECT_EQ(transfer("pull: FP16").pull, WireType::kFp16);
+  EXPECT_EQ(transfer("pull: INT8").pull, WireType::kInt8);
+  const TransferConfig top_k = transfer("push: TOP_K error_feedback: true top_k_ratio: 0.25");
+  EXPECT_EQ(top_k.push, WireType::kTopK);
+  EXPECT_TRUE(top_k.error_feedback);
+  EXPECT_EQ(top_k.top_k_ratio, 0.25);
 }
 
 TEST(JobFile, BetasOfZeroAndNoBiasAreNoDefaults) {

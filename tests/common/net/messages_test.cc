@@ -65,13 +65,6 @@ TEST(Messages, ValuesComeBackTheSame) {
       << "a shard may be empty";
 }
 
-TEST(Messages, TensorsAreFloat32LittleEndian) {
-  // 1.0 is 0x3f800000, -2.5 is 0xc0200000 (IEEE 754).
-  const std::vector<float> values = {1.0f, -2.5f};
-  EXPECT_EQ(AsBytes(values), absl::string_view("\x00\x00\x80\x3f\x00\x00\x20\xc0", 8));
-  EXPECT_EQ(AsBytes({}).size(), 0);
-}
-
 struct Refusal {
   std::string field;
   std::string message;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "tests/support/process.h"
 
@@ -51,6 +52,32 @@ TEST(Learns, MnistAsTensorFlowsTutorialInOneEpoch) {
   EXPECT_GE(
       Train("mnist_tf_cnn", {"--set", "data.dir=" MNIST_FOLDER, "--set", "training.epochs=1"}),
       0.97);
+}
+
+// Fewer bits on the wire cost at most 0.3 points.
+TEST(Learns, MnistInEveryWireType) {
+  if (!std::filesystem::exists(MNIST_FOLDER)) GTEST_SKIP() << "no MNIST files in " MNIST_FOLDER;
+  const auto train = [](const std::vector<std::string>& transfer) {
+    std::vector<std::string> more = {"--set", "data.dir=" MNIST_FOLDER, "--set",
+                                     "training.epochs=5"};
+    for (const std::string& field : transfer) {
+      more.insert(more.end(), {"--set", "transfer." + field});
+    }
+    return Train("mnist_cnn", more);
+  };
+  const double in_fp32 = train({});
+  EXPECT_GE(in_fp32, 0.98);
+  const std::vector<std::vector<std::string>> types = {
+      {"push=BF16", "pull=BF16"},
+      {"push=FP16", "pull=FP16"},
+      {"push=INT8", "pull=INT8"},
+      {"push=INT8", "error_feedback=true"},
+      {"push=TOP_K", "error_feedback=true"},
+      {"push=TOP_K", "pull=BF16", "error_feedback=true", "top_k_ratio=0.1"}};
+  for (const std::vector<std::string>& type : types) {
+    SCOPED_TRACE(absl::StrJoin(type, " "));
+    EXPECT_GE(train(type), in_fp32 - 0.003);
+  }
 }
 
 TEST(Learns, FashionMnist) {

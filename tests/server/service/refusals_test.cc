@@ -55,9 +55,9 @@ TEST_F(Refusals, ARightPushIsTaken) {
 
 TEST_F(Refusals, OfAnotherProtocol) {
   v1::GetJobRequest request;
-  request.set_protocol_version(2);
+  request.set_protocol_version(1);
   ExpectRefused(Call(*coordinator_, &v1::Coordinator::Stub::GetJob, request),
-                grpc::StatusCode::FAILED_PRECONDITION, {"found 2", "expected 1"});
+                grpc::StatusCode::FAILED_PRECONDITION, {"found 1", "expected 2"});
 }
 
 // Every call of a job, with the header of another job or generation.
@@ -146,19 +146,19 @@ TEST_F(Refusals, OfPushesThatDoNotFit) {
       {"short values",
        [](auto& r) { r.mutable_gradient(0)->set_values("abc"); },
        invalid,
-       {"values", "found 3", "expected 64"}},
+       {"values", "found 3", "expected 256"}},
       {"chunk too long",
-       [](auto& r) { r.mutable_chunk()->set_end(32); },
+       [](auto& r) { r.mutable_chunk()->set_end(80); },
        invalid,
-       {"expected 128"}},
+       {"chunk", "[0, 80)", "[0, 64)"}},
       {"chunk of another shard",
        [](auto& r) {
-         r.mutable_chunk()->set_begin(16);
-         r.mutable_chunk()->set_end(32);
+         r.mutable_chunk()->set_begin(64);
+         r.mutable_chunk()->set_end(80);
        },
        invalid,
-       {"chunk", "[16, 32)"}},
-      {"inverted chunk", [](auto& r) { r.mutable_chunk()->set_begin(17); }, invalid, {"begin"}},
+       {"chunk", "[64, 80)"}},
+      {"inverted chunk", [](auto& r) { r.mutable_chunk()->set_begin(65); }, invalid, {"begin"}},
       {"chunk beyond all",
        [](auto& r) { r.mutable_chunk()->set_end(UINT64_MAX); },
        invalid,
@@ -204,10 +204,10 @@ TEST_F(Refusals, OfPushesThatDoNotFit) {
 TEST_F(Refusals, OfPullsThatDoNotFit) {
   v1::PullRequest request;
   *request.mutable_header() = Header(0);
-  request.mutable_range()->set_end(17);
+  request.mutable_range()->set_end(65);
   ExpectRefused(Call(*shards_[0], &v1::Shard::Stub::Pull, request),
-                grpc::StatusCode::INVALID_ARGUMENT, {"range", "[0, 17)", "[0, 16)"});
-  request.mutable_range()->set_end(16);
+                grpc::StatusCode::INVALID_ARGUMENT, {"range", "[0, 65)", "[0, 64)"});
+  request.mutable_range()->set_end(64);
   request.set_version(2);
   ExpectRefused(Call(*shards_[0], &v1::Shard::Stub::Pull, request), grpc::StatusCode::OUT_OF_RANGE,
                 {"version", "found 2", "1"});
@@ -220,7 +220,7 @@ TEST_F(Refusals, OfPullsThatDoNotFit) {
 TEST_F(Refusals, OfACancelledWaitNothingIsLeft) {
   v1::PullRequest request;
   *request.mutable_header() = Header(0);
-  request.mutable_range()->set_end(16);
+  request.mutable_range()->set_end(64);
   request.set_version(1);
   grpc::ClientContext context;
   v1::PullResponse response;

@@ -18,15 +18,15 @@
 
 namespace tributary {
 
-// 4 inputs, 3 classes: fc.weight has 12 elements in one unit of 16, fc.bias 3 in the next. Six
-// samples in batches of 4 and two slots: two steps an epoch.
+// 16 inputs, 4 classes: fc.weight has 64 elements, the whole of shard 0; fc.bias 4 in 16, the whole
+// of shard 1. Six samples in batches of 4 and two slots: two steps an epoch.
 inline LoadedJob SmallJob() {
   LoadedJob job;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
       "name: 'small' seed: 1 "
-      "model { name: 'm' input { channels: 1 height: 2 width: 2 } layer { flatten {} } "
-      "layer { name: 'fc' dense { out_features: 3 } } layer { softmax_cross_entropy {} } } "
-      "data { format: SYNTHETIC classes: 3 } optimizer { sgd {} } learning_rate { base: 0.5 } "
+      "model { name: 'm' input { channels: 1 height: 4 width: 4 } layer { flatten {} } "
+      "layer { name: 'fc' dense { out_features: 4 } } layer { softmax_cross_entropy {} } } "
+      "data { format: SYNTHETIC classes: 4 } optimizer { sgd {} } learning_rate { base: 0.5 } "
       "training { epochs: 2 global_batch: 4 slots: 2 } evaluation { batch: 3 }",
       &job.spec));
   absl::StatusOr<Job> checked = JobFromSpec(job.spec);
@@ -57,7 +57,7 @@ class TwoServers : public testing::Test {
     }
     coordinator_ = v1::Coordinator::NewStub(CreateChannel(servers_[0]->address()));
     v1::GetJobRequest request;
-    request.set_protocol_version(1);
+    request.set_protocol_version(kProtocolVersion);
     grpc::ClientContext context;
     ASSERT_TRUE(coordinator_->GetJob(&context, request, &fetched_).ok());
   }

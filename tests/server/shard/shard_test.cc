@@ -24,7 +24,7 @@ OptimizerConfig Momentum(double momentum) {
   return {.kind = SgdConfig{.momentum = momentum}};
 }
 
-// A shard with the whole vector, in chunks of 32, 32 and 16 elements.
+// A shard with the whole vector, in chunks of 128, 128 and 48 elements.
 class ShardTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -44,7 +44,7 @@ class ShardTest : public testing::Test {
 
   const Job job_ = ShardTestJob(Momentum(0.5), Initializer::kZeros);
   const BatchPlan plan_ = ShardTestPlan(job_);
-  Shard shard_{job_, 0, 1, 32};
+  Shard shard_{job_, 0, 1, 128};
   std::vector<Shard::StepResult> steps_;
 };
 
@@ -56,11 +56,11 @@ TEST(ShardAtVersionZero, HasTheInitialParameters) {
   for (const ShardId shards : {1, 2, 3, 5, 8}) {
     std::vector<float> joined;
     for (ShardId k = 0; k < shards; ++k) {
-      const Shard shard(job, k, shards, 16);
+      const Shard shard(job, k, shards, kShardUnit);
       const ParameterVersion version = *shard.Get({});
       EXPECT_EQ(version.version, 0);
       EXPECT_EQ(version.range, job.model.layout.ShardRange(k, shards));
-      joined.insert(joined.end(), version.values->begin(), version.values->end());
+      joined.insert(joined.end(), version.buffer->values.begin(), version.buffer->values.end());
     }
     EXPECT_EQ(BitsOf(joined), BitsOf(expected)) << shards << " shards";
   }
@@ -82,7 +82,7 @@ TEST_F(ShardTest, TwoStepsByHand) {
     ASSERT_TRUE(Push(0, {slot, slot + 1}, first[static_cast<size_t>(slot)]).ok());
   }
   EXPECT_EQ(shard_.Get({})->version, 1);
-  EXPECT_THAT(*shard_.Get({})->values, Each(-1.0f));
+  EXPECT_THAT(shard_.Get({})->buffer->values, Each(-1.0f));
   ASSERT_EQ(shard_.optimizer_state().size(), 1);
   EXPECT_EQ(shard_.optimizer_state()[0].name, "momentum_buffer");
   EXPECT_THAT(shard_.optimizer_state()[0].values, Each(2.0f));
@@ -90,11 +90,11 @@ TEST_F(ShardTest, TwoStepsByHand) {
   // Step 1: (8 + 4) / 12 = 1. Momentum 0.5 * 2 + 1 = 2, parameters -1 - 0.5 * 2 = -2.
   ASSERT_TRUE(Push(1, {4, 5}, 8).ok());
   ASSERT_TRUE(Push(1, {0, 4}, 4).ok());
-  EXPECT_THAT(*shard_.Get({})->values, Each(-2.0f));
+  EXPECT_THAT(shard_.Get({})->buffer->values, Each(-2.0f));
 
   // Step 2 has 6 samples: 12 / 6 = 2. Momentum 0.5 * 2 + 2 = 3, parameters -2 - 0.5 * 3 = -3.5.
   ASSERT_TRUE(Push(2, kRoot, 12).ok());
-  EXPECT_THAT(*shard_.Get({})->values, Each(-3.5f));
+  EXPECT_THAT(shard_.Get({})->buffer->values, Each(-3.5f));
   EXPECT_THAT(shard_.optimizer_state()[0].values, Each(3.0f));
 
   ASSERT_EQ(steps_.size(), 3);
@@ -114,13 +114,13 @@ TEST_F(ShardTest, EveryElementHasItsOwnGradient) {
   }
   // 24 i / 12 * 0.5 = i.
   for (int i = 0; i < kTestElements; ++i) {
-    EXPECT_EQ((*shard_.Get({})->values)[static_cast<size_t>(i)], static_cast<float>(-i));
+    EXPECT_EQ(shard_.Get({})->buffer->values[static_cast<size_t>(i)], static_cast<float>(-i));
   }
 }
 
 TEST_F(ShardTest, AStepNeedsEveryChunk) {
   ASSERT_THAT(shard_.chunks(),
-              ElementsAre(ElementRange{0, 32}, ElementRange{32, 64}, ElementRange{64, 80}));
+              ElementsAre(ElementRange{0, 128}, ElementRange{128, 256}, ElementRange{256, 304}));
   const std::vector<float> gradient(kTestElements, 12);
   for (const size_t chunk : {2, 0, 1}) {
     EXPECT_EQ(shard_.Get({})->version, 0);
@@ -138,7 +138,7 @@ TEST_F(ShardTest, ARepeatedPushIsTakenAndDropped) {
   EXPECT_TRUE(Push(0, {0, 4}, 12).ok());
   EXPECT_EQ(shard_.Get({})->version, 0);
   ASSERT_TRUE(Push(0, {4, 5}, 12).ok());
-  EXPECT_THAT(*shard_.Get({})->values, Each(-1.0f)) << "(4 + 2 + 6 + 12) / 12 * 0.5";
+  EXPECT_THAT(shard_.Get({})->buffer->values, Each(-1.0f)) << "(4 + 2 + 6 + 12) / 12 * 0.5";
 }
 
 TEST_F(ShardTest, ALatePushOfAnOlderStepIsDropped) {
@@ -147,20 +147,19 @@ TEST_F(ShardTest, ALatePushOfAnOlderStepIsDropped) {
   EXPECT_TRUE(Push(0, kRoot, 1000).ok());
   EXPECT_TRUE(Push(0, {4, 5}, 1000).ok());
   EXPECT_EQ(shard_.Get({})->version, 1);
-  EXPECT_THAT(*shard_.Get({})->values, Each(-1.0f));
+  EXPECT_THAT(shard_.Get({})->buffer->values, Each(-1.0f));
   ASSERT_TRUE(Push(1, {4, 5}, 0).ok());
   // Momentum 0.5 * 2 + 2 = 3.
-  EXPECT_THAT(*shard_.Get({})->values, Each(-2.5f));
+  EXPECT_THAT(shard_.Get({})->buffer->values, Each(-2.5f));
   EXPECT_EQ(steps_.size(), 2);
 }
 
 struct Refusal {
   std::string what;
   Step step = 0;
-  ElementRange chunk{32, 64};
+  ElementRange chunk{128, 256};
   SlotRange node{0, 2};
   int64_t samples = 4;  // of slots 0 and 1: 12 * 2 / 5
-  int64_t elements = 32;
   absl::StatusCode code = absl::StatusCode::kInvalidArgument;
   std::string found;
   std::string expected;
@@ -169,7 +168,7 @@ struct Refusal {
 TEST_F(ShardTest, RefusesWhatIsNoPieceOfTheStep) {
   constexpr auto kMost = std::numeric_limits<int64_t>::max();
   constexpr auto kPrecondition = absl::StatusCode::kFailedPrecondition;
-  const std::string chunks = "[0, 80) in steps of 32";
+  const std::string chunks = "[0, 304) in steps of 128";
   const std::vector<Refusal> refusals = {
       {.what = "a step ahead",
        .step = 1,
@@ -181,39 +180,30 @@ TEST_F(ShardTest, RefusesWhatIsNoPieceOfTheStep) {
        .code = kPrecondition,
        .found = "found -1",
        .expected = "expected 0"},
-      {.what = "half a chunk",
-       .chunk = {32, 48},
-       .elements = 16,
-       .found = "[32, 48)",
+      {.what = "half a chunk", .chunk = {128, 192}, .found = "[128, 192)", .expected = chunks},
+      {.what = "two chunks", .chunk = {0, 256}, .found = "[0, 256)", .expected = chunks},
+      {.what = "a chunk off its place",
+       .chunk = {64, 192},
+       .found = "[64, 192)",
        .expected = chunks},
-      {.what = "two chunks",
-       .chunk = {0, 64},
-       .elements = 64,
-       .found = "[0, 64)",
-       .expected = chunks},
-      {.what = "a chunk off its place", .chunk = {16, 48}, .found = "[16, 48)", .expected = chunks},
       {.what = "a chunk beyond the end",
-       .chunk = {96, 128},
-       .found = "[96, 128)",
+       .chunk = {384, 512},
+       .found = "[384, 512)",
        .expected = chunks},
       {.what = "a last chunk that is too long",
-       .chunk = {64, 96},
-       .found = "[64, 96)",
+       .chunk = {256, 384},
+       .found = "[256, 384)",
        .expected = chunks},
       {.what = "a chunk from nowhere",
-       .chunk = {kMost - 32, kMost},
+       .chunk = {kMost - 128, kMost},
        .found = "chunk: found",
        .expected = chunks},
       {.what = "a chunk that begins before the vector",
-       .chunk = {-32, 0},
-       .found = "[-32, 0)",
+       .chunk = {-128, 0},
+       .found = "[-128, 0)",
        .expected = chunks},
-      {.what = "an inverted chunk", .chunk = {32, 0}, .found = "[32, 0)", .expected = chunks},
-      {.what = "an empty chunk",
-       .chunk = {32, 32},
-       .elements = 0,
-       .found = "[32, 32)",
-       .expected = chunks},
+      {.what = "an inverted chunk", .chunk = {128, 0}, .found = "[128, 0)", .expected = chunks},
+      {.what = "an empty chunk", .chunk = {128, 128}, .found = "[128, 128)", .expected = chunks},
       {.what = "slots that are no node",
        .node = {1, 3},
        .found = "slots: found [1, 3)",
@@ -228,26 +218,19 @@ TEST_F(ShardTest, RefusesWhatIsNoPieceOfTheStep) {
        .samples = kMost,
        .found = "samples: found 9223372036854775807",
        .expected = "expected 4"},
-      {.what = "too few values",
-       .elements = 31,
-       .found = "values: found 31 elements",
-       .expected = "expected 32"},
-      {.what = "too many values",
-       .elements = 33,
-       .found = "values: found 33 elements",
-       .expected = "expected 32"},
   };
   for (const Refusal& r : refusals) {
-    const std::vector<float> values(static_cast<size_t>(r.elements));
-    const absl::Status status =
-        shard_.Push(r.step, r.chunk, r.node, values, {.samples = r.samples});
+    const SpanSource values({});
+    const absl::Status status = shard_.Push(
+        r.step, r.chunk,
+        {.node = r.node, .values = &values, .statistics = BatchStatistics{.samples = r.samples}});
     EXPECT_EQ(status.code(), r.code) << r.what << ": " << status;
     EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr(r.found), HasSubstr(r.expected)))
         << r.what;
   }
   // None of them left a trace.
   ASSERT_TRUE(Push(0, kRoot, 24).ok());
-  EXPECT_THAT(*shard_.Get({})->values, Each(-1.0f));
+  EXPECT_THAT(shard_.Get({})->buffer->values, Each(-1.0f));
 }
 
 TEST_F(ShardTest, RefusesAStepAfterTheLast) {
@@ -267,9 +250,9 @@ TEST_F(ShardTest, HasTheNewestVersionAndTheOneBefore) {
 
   EXPECT_EQ(shard_.Get({})->version, 2);
   EXPECT_EQ(shard_.Get(2)->version, 2);
-  EXPECT_THAT(*shard_.Get(2)->values, Each(-1.5f));
+  EXPECT_THAT(shard_.Get(2)->buffer->values, Each(-1.5f));
   EXPECT_EQ(shard_.Get(1)->version, 1);
-  EXPECT_THAT(*shard_.Get(1)->values, Each(-1.0f));
+  EXPECT_THAT(shard_.Get(1)->buffer->values, Each(-1.0f));
   for (const Version other : {Version{0}, Version{3}, std::numeric_limits<Version>::min(),
                               std::numeric_limits<Version>::max()}) {
     const absl::Status status = shard_.Get(other).status();
@@ -281,12 +264,12 @@ TEST_F(ShardTest, HasTheNewestVersionAndTheOneBefore) {
 
 TEST_F(ShardTest, PartsOfAVersionAreCountedFromTheFlatVectorsStart) {
   const Job job = ShardTestJob(Momentum(0.5));
-  const Shard second(job, 1, 2, 16);
+  const Shard second(job, 1, 2, kShardUnit);
   const ParameterVersion version = *second.Get({});
   const ElementRange range = second.range();
   ASSERT_GT(range.begin, 0);
-  EXPECT_EQ(version.Part(range).data(), version.values->data());
-  EXPECT_EQ(version.Part({range.begin + 3, range.end}).data(), version.values->data() + 3);
+  EXPECT_EQ(version.Part(range).data(), version.buffer->values.data());
+  EXPECT_EQ(version.Part({range.begin + 3, range.end}).data(), version.buffer->values.data() + 3);
   EXPECT_EQ(version.Part({range.begin + 3, range.begin + 5}).size(), 2);
 }
 
@@ -295,8 +278,8 @@ TEST_F(ShardTest, AReaderKeepsItsVersionWhileStepsAreApplied) {
   const ParameterVersion held = *shard_.Get({});
   for (Step step = 1; step < 6; ++step) {
     ASSERT_TRUE(Push(step, kRoot, 1000).ok());
-    EXPECT_NE(shard_.Get({})->values, held.values);
-    EXPECT_THAT(*held.values, Each(-1.0f)) << "after step " << step;
+    EXPECT_NE(shard_.Get({})->buffer, held.buffer);
+    EXPECT_THAT(held.buffer->values, Each(-1.0f)) << "after step " << step;
   }
 }
 
@@ -313,14 +296,14 @@ TEST_F(ShardTest, ASkippedStepsVersionHoldsThePreviousParameters) {
     }
   }
   EXPECT_EQ(shard_.Get({})->version, 2);
-  EXPECT_THAT(*shard_.Get({})->values, Each(-1.0f));
-  EXPECT_THAT(*shard_.Get(1)->values, Each(-1.0f));
+  EXPECT_THAT(shard_.Get({})->buffer->values, Each(-1.0f));
+  EXPECT_THAT(shard_.Get(1)->buffer->values, Each(-1.0f));
   EXPECT_THAT(shard_.optimizer_state()[0].values, Each(2.0f));
   EXPECT_TRUE(steps_.back().statistics.not_finite);
   // Step 2 has 6 samples: 12 / 6 = 2. Momentum 0.5 * 2 + 2 = 3.
   ASSERT_TRUE(Push(2, kRoot, 12).ok());
-  EXPECT_THAT(*shard_.Get({})->values, Each(-2.5f));
-  EXPECT_THAT(*shard_.Get(2)->values, Each(-1.0f)) << "its buffer was not written over";
+  EXPECT_THAT(shard_.Get({})->buffer->values, Each(-2.5f));
+  EXPECT_THAT(shard_.Get(2)->buffer->values, Each(-1.0f)) << "its buffer was not written over";
 }
 
 TEST(ShardSkipsAStep, AsIfItHadNotBeenForAnOptimizerThatCountsItsUpdates) {
@@ -336,7 +319,7 @@ TEST(ShardSkipsAStep, AsIfItHadNotBeenForAnOptimizerThatCountsItsUpdates) {
                            {.samples = 12, .not_finite = is_bad[step]})
                       .ok());
     }
-    std::vector<uint32_t> bits = BitsOf(*shard.Get({})->values);
+    std::vector<uint32_t> bits = BitsOf(shard.Get({})->buffer->values);
     for (const Optimizer::State& state : shard.optimizer_state()) {
       const std::vector<uint32_t> more = BitsOf(state.values);
       bits.insert(bits.end(), more.begin(), more.end());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "common/codec/span_source.h"
 #include "common/job/job.h"
 #include "common/model/model_plan.h"
 #include "common/training/batch_plan.h"
@@ -20,17 +21,18 @@
 
 namespace tributary {
 
-// fc1 of 5 x 6 and fc2 of 3 x 5 with biases: 32 + 16 + 16 + 16 = 80 elements, 5 alignment units.
-inline constexpr int64_t kTestElements = 80;
+// fc1 of 10 x 24 and fc2 of 3 x 10 with biases: 240 + 16 + 32 + 16 = 304 elements, 5 shard units of
+// which the last is shorter.
+inline constexpr int64_t kTestElements = 304;
 
 inline Job ShardTestJob(OptimizerConfig optimizer,
                         Initializer initializer = Initializer::kPytorchDefault) {
   Job job;
   job.seed = 11;
   job.model = *PlanModel({"tiny",
-                          {1, 2, 3},
+                          {1, 2, 12},
                           {{"", FlattenLayer{}},
-                           {"fc1", DenseLayer{.out_features = 5, .initializer = initializer}},
+                           {"fc1", DenseLayer{.out_features = 10, .initializer = initializer}},
                            {"fc2", DenseLayer{.out_features = 3, .initializer = initializer}},
                            {"", SoftmaxCrossEntropyLayer{}}}});
   job.optimizer = optimizer;
@@ -72,7 +74,8 @@ inline absl::Status PushPart(Shard& shard, Step step, ElementRange chunk, SlotRa
                              const std::vector<float>& whole, const BatchStatistics& statistics) {
   const absl::Span<const float> part = absl::MakeConstSpan(whole).subspan(
       static_cast<size_t>(chunk.begin), static_cast<size_t>(chunk.size()));
-  return shard.Push(step, chunk, node, part, statistics);
+  const SpanSource values(part);
+  return shard.Push(step, chunk, {.node = node, .values = &values, .statistics = statistics});
 }
 
 inline std::vector<uint32_t> BitsOf(absl::Span<const float> values) {
@@ -102,7 +105,8 @@ class ShardSet {
     std::map<std::string, std::vector<float>> states;
     for (const auto& shard : shards_) {
       const ParameterVersion version = *shard->Get({});
-      parameters.insert(parameters.end(), version.values->begin(), version.values->end());
+      parameters.insert(parameters.end(), version.buffer->values.begin(),
+                        version.buffer->values.end());
       for (const Optimizer::State& state : shard->optimizer_state()) {
         std::vector<float>& joined = states[state.name];
         joined.insert(joined.end(), state.values.begin(), state.values.end());

@@ -103,7 +103,7 @@ TEST(ShardBits, DoNotDependOnTheNumberOfShardsNorOnTheChunks) {
   for (const Job& job : Jobs()) {
     const std::vector<uint32_t> expected = TrainInOrder(job, 1, kTestElements);
     for (const ShardId shards : {1, 2, 3, 5, 8}) {
-      for (const int64_t chunk_elements : {16, 32, 48, 1000}) {
+      for (const int64_t chunk_elements : {64, 128, 192, 1024}) {
         EXPECT_EQ(TrainInOrder(job, shards, chunk_elements), expected)
             << shards << " shards, chunks of " << chunk_elements;
       }
@@ -116,7 +116,7 @@ TEST(ShardBits, DoNotDependOnWhichThreadPushesWhatAndWhen) {
     const std::vector<uint32_t> expected = TrainInOrder(job, 1, kTestElements);
     for (const ShardId shards : {1, 2, 3, 5, 8}) {
       for (uint32_t seed = 0; seed < 10; ++seed) {
-        EXPECT_EQ(TrainOnThreads(job, shards, seed % 2 == 0 ? 16 : 48, seed), expected)
+        EXPECT_EQ(TrainOnThreads(job, shards, seed % 2 == 0 ? 64 : 192, seed), expected)
             << shards << " shards, seed " << seed;
       }
     }
@@ -128,16 +128,16 @@ TEST(ShardBits, AreNeverSeenHalfWrittenByReaders) {
   const Job job = ShardTestJob({.kind = SgdConfig{}}, Initializer::kZeros);
   constexpr Step kManySteps = 2000;
   const BatchPlan plan(30, 12, kSlots, kManySteps / 3 + 1, kManySteps);
-  Shard shard(job, 0, 1, 16);
+  Shard shard(job, 0, 1, kShardUnit);
   shard.Begin(plan, [](const Shard::StepResult&) {});
   std::atomic<bool> is_done = false;
   const auto read = [&] {
     while (!is_done) {
       const ParameterVersion held = *shard.Get({});
-      const float first = held.values->front();
+      const float first = held.buffer->values.front();
       // Version v is -v / 2.
       EXPECT_EQ(first, static_cast<float>(-held.version) / 2);
-      for (const float value : *held.values) ASSERT_EQ(value, first);
+      for (const float value : held.buffer->values) ASSERT_EQ(value, first);
     }
   };
   std::vector<std::thread> readers;

@@ -24,9 +24,8 @@ class ShardWaiting : public testing::Test {
 
   void CompleteStep(Step step) {
     const int64_t samples = ShardTestPlan(job_).StepSamples(step).size();
-    ASSERT_TRUE(shard_
-                    .Push(step, {0, kTestElements}, {0, 5}, std::vector<float>(kTestElements, 1),
-                          {.samples = samples})
+    ASSERT_TRUE(PushPart(shard_, step, {0, kTestElements}, {0, 5},
+                         std::vector<float>(kTestElements, 1), {.samples = samples})
                     .ok());
   }
 

@@ -1,5 +1,9 @@
 #include "worker/trainer/compute_pool.h"
 
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <cstring>
 #include <vector>
 
 #include "common/training/sample_order.h"
@@ -7,6 +11,15 @@
 
 namespace tributary {
 namespace {
+
+// The elements of a gradient in fp32.
+std::vector<float> Values(const EncodedVector& vector) {
+  EXPECT_EQ(vector.type(), WireType::kFp32);
+  const absl::string_view bytes = vector.Part({0, 32}).bytes;
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
 
 class ComputePoolTest : public testing::Test {
  protected:
@@ -44,11 +57,11 @@ TEST_F(ComputePoolTest, AddsTheSlotsUpTheTree) {
     ASSERT_EQ(gradients->size(), 2U);
     EXPECT_EQ((*gradients)[0].slots, (SlotRange{0, 4}));
     const float sum = (Expected(2, 0) + Expected(2, 1)) + (Expected(2, 2) + Expected(2, 3));
-    for (const float value : (*gradients)[0].values) EXPECT_EQ(value, sum);
+    EXPECT_THAT(Values((*gradients)[0].values), testing::Each(sum));
     EXPECT_EQ((*gradients)[0].statistics.samples, 8);
     EXPECT_EQ((*gradients)[0].statistics.loss_sum, 2);
     EXPECT_EQ((*gradients)[1].slots, (SlotRange{5, 6}));
-    EXPECT_EQ((*gradients)[1].values[31], Expected(2, 5));
+    EXPECT_EQ(Values((*gradients)[1].values)[31], Expected(2, 5));
   }
 }
 
@@ -59,7 +72,52 @@ TEST_F(ComputePoolTest, OneSlotIsItsOwnSum) {
     ASSERT_TRUE(gradients.ok()) << gradients.status();
     ASSERT_EQ(gradients->size(), 1U);
     EXPECT_EQ((*gradients)[0].slots, (SlotRange{slot, slot + 1}));
-    EXPECT_EQ((*gradients)[0].values[0], Expected(1, slot));
+    EXPECT_EQ(Values((*gradients)[0].values)[0], Expected(1, slot));
+  }
+}
+
+// The gradient may still be on its way when the next one is computed.
+TEST_F(ComputePoolTest, LeavesAGradientAloneThatIsHeld) {
+  const auto pool = Pool(1);
+  for (const std::vector<int32_t>& slots : {std::vector<int32_t>{4}, {2, 3}}) {
+    const auto held = pool->ComputeGradients(0, slots);
+    ASSERT_TRUE(held.ok()) << held.status();
+    const std::vector<float> before = Values((*held)[0].values);
+    ASSERT_TRUE(pool->ComputeGradients(1, slots).ok());
+    EXPECT_EQ(Values((*held)[0].values), before);
+  }
+}
+
+TEST(ComputePoolEncodes, SlotBySlotInAnotherPushType) {
+  Job job = HandJob();
+  job.transfer.push = WireType::kBf16;
+  const Dataset data = HandData(job);
+  BatchSource source(data, job.data, PlanOf(job), job.seed, 4);
+  for (const int threads : {1, 3}) {
+    const auto pool = ComputePool::Create(job, data, source, threads, MakeHandNetwork);
+    ASSERT_TRUE(pool.ok()) << pool.status();
+    const std::vector<float> parameters(32, 0.25F);
+    (*pool)->SetParameters(parameters);
+    const auto gradients = (*pool)->ComputeGradients(0, {2, 0, 3});
+    ASSERT_TRUE(gradients.ok()) << gradients.status();
+    ASSERT_EQ(gradients->size(), 3U);
+    const SampleOrder order(job.seed, 0, 24);
+    for (const NodeGradient& gradient : *gradients) {
+      ASSERT_EQ(gradient.slots.size(), 1);
+      float expected = 0.25F;
+      for (int64_t i = 0; i < 2; ++i) {
+        const int64_t position = gradient.slots.begin * 2 + i;
+        expected += static_cast<float>(data.train.labels[static_cast<size_t>(order.At(position))]);
+      }
+      // A quarter and a small whole number: exact in bf16, the upper half of the fp32.
+      const absl::string_view bytes = gradient.values.Part({0, 32}).bytes;
+      ASSERT_EQ(bytes.size(), 64U);
+      uint16_t half = 0;
+      std::memcpy(&half, bytes.data() + 62, sizeof(half));
+      EXPECT_EQ(std::bit_cast<float>(uint32_t{half} << 16), expected);
+      EXPECT_EQ(gradient.statistics.samples, 2);
+    }
+    EXPECT_EQ((*gradients)[1].slots, (SlotRange{0, 1}));
   }
 }
 
