@@ -33,7 +33,6 @@ LocalClient::LocalClient(const Job& job, std::function<bool()> cancelled)
     : job_(WithOneWorker(job)),
       cancelled_(std::move(cancelled)),
       shard_(job_, 0, 1, kChunkElements),
-      chunks_(CutIntoChunks(shard_.range(), kChunkElements)),
       coordinator_(job_, {.shards = 1}) {}
 
 absl::Status LocalClient::Begin(const DataSummary& data) {
@@ -70,7 +69,7 @@ absl::Status LocalClient::Pull(Version version, absl::Span<float> parameters) {
 }
 
 absl::Status LocalClient::Push(Step step, absl::Span<const NodeGradient> gradients) {
-  for (const ElementRange& chunk : chunks_) {
+  for (const ElementRange& chunk : shard_.chunks()) {
     for (const NodeGradient& gradient : gradients) {
       const SharedBytes part = gradient.values.Part(chunk);
       ASSIGN_OR_RETURN(const std::unique_ptr<ValueSource> values,

@@ -45,7 +45,6 @@ class LocalClient final : public ParameterClient {
   const Job job_;
   const std::function<bool()> cancelled_;
   Shard shard_;
-  const std::vector<ElementRange> chunks_;
   mutable absl::Mutex mutex_;
   Coordinator coordinator_ ABSL_GUARDED_BY(mutex_);
 };

@@ -7,6 +7,12 @@
 
 namespace tributary {
 
+absl::string_view EncodedPart(WireType type, absl::string_view encoded, ElementRange range) {
+  const int64_t begin = EncodedBytes(type, range.begin);
+  const int64_t end = EncodedBytes(type, range.end);
+  return encoded.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+}
+
 EncodedVector EncodedVector::Fp32(absl::Span<const float> values,
                                   std::shared_ptr<const void> owner) {
   EncodedVector vector;
@@ -31,10 +37,7 @@ EncodedVector EncodedVector::Sparse(std::vector<VectorEntry> entries) {
 
 SharedBytes EncodedVector::Part(ElementRange range) const {
   if (type_ != WireType::kTopK) {
-    const int64_t begin = EncodedBytes(type_, range.begin);
-    const int64_t end = EncodedBytes(type_, range.end);
-    return {dense_.bytes.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin)),
-            dense_.owner};
+    return {EncodedPart(type_, dense_.bytes, range), dense_.owner};
   }
   const auto at = [this](int64_t index) {
     return std::lower_bound(

@@ -7,12 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/base/shared_bytes.h"
 #include "common/base/types.h"
 #include "common/codec/wire_type.h"
 
 namespace tributary {
+
+// What `range` is of the encoded bytes of a dense type. The range counts from their first element,
+// begins at a multiple of kInt8Block and ends at one or with the elements.
+absl::string_view EncodedPart(WireType type, absl::string_view encoded, ElementRange range);
 
 // An element of the top-k type, before the vector is cut into chunks.
 struct VectorEntry {

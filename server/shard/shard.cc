@@ -7,19 +7,20 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status_macros.h"
 #include "common/codec/encode.h"
+#include "common/codec/encoded_vector.h"
 #include "common/codec/wire_type.h"
 #include "common/model/initialize.h"
 #include "server/shard/learning_rate.h"
 
 namespace tributary {
 
+// What is encoded by itself is whole blocks.
+static_assert(kShardUnit % kInt8Block == 0 && SlotTree::kPieceElements % kInt8Block == 0);
+
 SharedBytes ParameterVersion::EncodedPart(WireType type, ElementRange part) const {
   if (type == WireType::kFp32) return {AsBytes(Part(part)), buffer};
-  const int64_t begin = EncodedBytes(type, part.begin - range.begin);
-  const int64_t end = EncodedBytes(type, part.end - range.begin);
-  return {absl::string_view(buffer->encoded)
-              .substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin)),
-          buffer};
+  const ElementRange within{part.begin - range.begin, part.end - range.begin};
+  return {tributary::EncodedPart(type, buffer->encoded, within), buffer};
 }
 
 std::vector<Shard::Waiter> Shard::TakeReady(std::vector<Waiter>& waiters, Version version) {
